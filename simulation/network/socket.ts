@@ -37,6 +37,8 @@ const VALID_TO = "Dec 31 23:59:59 9000 GMT";
 
 /** A node's end of a connection: what the sender takes for a TLS socket. */
 export class NodeSocket extends EventEmitter<Events> implements Socket {
+	/** Requests leave at once. */
+	readonly writableLength = 0;
 	readonly #line: Line;
 	readonly #options: ConnectOptions;
 	readonly #incoming: Arrival[] = [];

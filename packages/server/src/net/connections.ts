@@ -162,6 +162,11 @@ export class Connection {
 		return this.#requests > 0;
 	}
 
+	/** Whether part of a request still waits to be sent: the receiver doesn't read as fast. */
+	get isSending(): boolean {
+		return (this.#socket?.writableLength ?? 0) > 0;
+	}
+
 	/** Takes the connection for one exchange. Calls `user.ready()` once it is connected, immediately if it already is. */
 	use(user: ConnectionUser): void {
 		this.#user = user;
@@ -177,7 +182,7 @@ export class Connection {
 
 	write(request: Buffer): void {
 		this.#requests++;
-		this.#guarded(() => this.#socket?.write(request));
+		this.#guarded(() => this.#socket?.write(request, this.#sent));
 	}
 
 	/** Ends the use and keeps the connection idle, no longer than the receiver says that it will. */
@@ -215,6 +220,10 @@ export class Connection {
 			// It is abandoned even if its socket can't be closed.
 		}
 	}
+
+	readonly #sent = (): void => {
+		if (!this.isSending) this.#guarded(() => this.#user?.sent());
+	};
 
 	readonly #dialed: Dialed = (error, socket, validTo = Number.POSITIVE_INFINITY) => {
 		if (socket === null) {
@@ -312,6 +321,8 @@ export interface Origin {
 export interface ConnectionUser {
 	/** The connection is ready: the request must be written now or not at all. */
 	ready(): void;
+	/** All of the request has left. */
+	sent(): void;
 	/** Bytes were read; they are valid only during this call. */
 	received(bytes: Buffer): void;
 	/** The receiver will send nothing more. */

@@ -8,7 +8,10 @@ import type { Metering } from "./tls/tls.ts";
 /** The parts of a TLS socket that the sender uses. */
 export interface Socket {
 	readonly writable: boolean;
-	write(bytes: Uint8Array): unknown;
+	/** Number of bytes that were written and haven't left. */
+	readonly writableLength: number;
+	/** @param sent called once they have left, or can't */
+	write(bytes: Uint8Array, sent?: () => void): unknown;
 	/** Continues reading after `onread` returned false. */
 	resume(): unknown;
 	destroy(error?: Error): unknown;

@@ -49,6 +49,9 @@ export interface AttemptContext {
  * the receiver had closed a kept-alive connection: such a failure says nothing about the receiver, which never saw the
  * request.
  *
+ * A receiver may answer before it has read the whole request. The attempt then ends once the rest has left: receivers that
+ * read it later get all of it, and one that never does can't make requests pile up, because they count as in flight.
+ *
  *        ┌──────── URL changed, connection was closed ────────┐
  *        ▼                                                    │
  *     connecting ──▶ written ──▶ receiving ──▶ answered: the status is known and counts, whatever follows
@@ -79,6 +82,10 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 	#mustBeNew = false;
 	/** When part of an unfinished response was last read; null until then. */
 	#readAt: number | null = null;
+	/** When it was answered, if the request hadn't left by then. */
+	#answeredAt: number | null = null;
+	/** How many more reads may return the rest of its response meanwhile. */
+	#readsLeft: number = RECEIVERS.drainReads;
 	#grace: Timer | null = null;
 	/** Time that earlier exchanges waited for turns to connect, milliseconds. */
 	#waitedBeforeMs = 0;
@@ -148,12 +155,19 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 		}
 	}
 
+	sent(): void {
+		if (this.#answeredAt !== null) this.#endAnswered();
+	}
+
 	received(chunk: Buffer): void {
 		const response = this.#response;
 		response.push(chunk);
 		switch (response.state) {
 			case "rest":
 			case "complete":
+				if (this.#connection!.isSending && this.#readsLeft-- > 0) this.#waitUntilSent();
+				else this.#endAnswered();
+				break;
 			case "cut":
 				this.#endAnswered();
 				break;
@@ -205,6 +219,11 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 		else this.#endFailed(new SendFailure("timeout", "no status line came in time"));
 	}
 
+	#waitUntilSent(): void {
+		this.#answeredAt ??= this.#context.clock.now();
+		this.#grace?.cancel();
+	}
+
 	#endAnswered(): void {
 		const request = this.#request;
 		if (request === null) {
@@ -213,10 +232,11 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 		}
 		const { status, headers, body, truncated, persistent, state } = this.#response;
 		const details = headers === null ? null : { headers };
-		const then = persistent ? "keep" : state === "rest" ? "drain" : "destroy";
+		const isUnread = this.#connection!.isSending;
+		const then = isUnread ? "destroy" : persistent ? "keep" : state === "rest" ? "drain" : "destroy";
 		this.#endExchange(then, () => {
 			// Time spent waiting for the rest of an unfinished body isn't the receiver's response time.
-			const times = this.#timesUntil(truncated ? this.#readAt : null);
+			const times = this.#timesUntil(this.#answeredAt ?? (truncated ? this.#readAt : null));
 			this.#end({ kind: "answered", status, body, truncated, details, ...times, request });
 		});
 	}

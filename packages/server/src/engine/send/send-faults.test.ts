@@ -32,6 +32,7 @@ type Method = "setTimeout" | "on" | "write" | "destroy" | "resume";
 /** A dialer's socket whose methods throw as the test says. */
 class FaultySocket extends EventEmitter {
 	readonly writable = true;
+	readonly writableLength = 0;
 	destroyed = false;
 	readonly #faulty: ReadonlySet<Method>;
 
