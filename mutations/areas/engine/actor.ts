@@ -149,10 +149,18 @@ export const ENGINE_ACTOR = [
 	...of("server/src/engine/actor/dispatcher.ts", ENGINE, [
 		{
 			name: "dispatcher-expires-by-creation",
-			find: "if (event.publishedAt <= retentionNow() - retentionMs)",
-			replace: "if (event.createdAt <= retentionNow() - retentionMs)",
+			find: "this.#isPastRetention(event.publishedAt)",
+			replace: "this.#isPastRetention(event.createdAt)",
 			why: "An event that the store dates back to last year is dead-lettered when it is published.",
 			only: "retention counts from publishing",
+		},
+		{
+			name: "dispatcher-expires-when-told",
+			find: "if (this.#isPastRetention(lane.oldestAt)) lane.sweeping = true;",
+			replace: "",
+			tests: NODES,
+			only: "whichever node sweeps",
+			why: "Beside another node that sweeps, a paused webhook's events outlive their retention.",
 		},
 		{
 			name: "dispatcher-retries-first",
@@ -259,6 +267,13 @@ export const ENGINE_ACTOR = [
 			why: "The log promises a retry for a webhook that is deleted.",
 		},
 		{
+			name: "attempts-unbounded-response-time",
+			find: "Math.min(outcome.endedAt - outcome.startedAt - waitedMs, LONGEST_RESPONSE_MS)",
+			replace: "outcome.endedAt - outcome.startedAt - waitedMs",
+			only: "slept for a month",
+			why: "After a month of sleep PostgreSQL refuses a project's outcomes, and receivers get events again.",
+		},
+		{
 			name: "attempts-keeps-retry",
 			find: "unschedule: retry && !consequence.schedule ? { webhookId, seq: retry.seq } : null,",
 			replace: "unschedule: null,",
@@ -312,8 +327,8 @@ export const ENGINE_ACTOR = [
 		},
 		{
 			name: "attempt-blames-receiver",
-			find: "responseMs: outcome.endedAt - outcome.startedAt - waitedMs,",
-			replace: "responseMs: outcome.endedAt - outcome.startedAt,",
+			find: "outcome.endedAt - outcome.startedAt - waitedMs, LONGEST_RESPONSE_MS",
+			replace: "outcome.endedAt - outcome.startedAt, LONGEST_RESPONSE_MS",
 			why: "The wait for a turn to connect is shown as the receiver's response time.",
 		},
 	]),

@@ -339,6 +339,39 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			expect(rig.sender.to(asleep.url)).toHaveLength(3);
 		});
 
+		test("events that age out while a webhook is paused expire on the project's owner, whichever node sweeps", async () => {
+			// They once waited until the owner happened to sweep, or released the project.
+			const database = await createDatabase();
+			const storage = new FaultyStorage();
+			await using rig = await EngineRig.start(database, storage.wrap);
+			const [success, failed] = ["delivery.success", "delivery.failed"];
+			const { id } = await rig.webhook("forgotten", { events: [success] });
+			const patch = { status: "paused" } as const;
+			await rig.change(() => rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch }));
+			const old = await rig.publish(3, success);
+			// Keeps the project from becoming idle.
+			await rig.webhook("busy", { events: [failed] });
+			const hang = Promise.withResolvers<FailureReason>();
+			using _end = { [Symbol.dispose]: () => hang.resolve("timeout") };
+			rig.sender.script = () => hang.promise;
+			await rig.publish(1, failed);
+			await rig.sentCount(1);
+			await storage.quiet();
+			const { other, otherStorage, pass } = await startPeer(rig, database, storage);
+			await using _other = other;
+			using _taking = otherStorage.holdCall("acquireLeases");
+			rig.clock.advance(31 * DAY_MS);
+			const renewedBy = rig.clock.now() + LEASE_TERM_MS;
+			await pass(() => rig.clock.now() >= renewedBy, 250);
+			expect([rig.engine.node.projects, other.engine.node.projects]).toEqual([1, 0]);
+			await other.engine.sweep();
+			await other.engine.sweep();
+			await pass(() => rig.settled.length === 3, 250);
+			expect(rig.settled.map(({ eventId, errorCode }) => [eventId, errorCode])).toEqual(
+				old.map((eventId) => [eventId, "expired"]),
+			);
+		});
+
 		test("a project changes nodes while a receiver hangs: its other webhooks continue, and the hanging attempt is logged once", async () => {
 			// The whole project once waited until the attempt had ended.
 			const database = await createDatabase();

@@ -70,6 +70,8 @@ export class Dispatcher {
 			if (this.queued.close(lane)) this.#allClosed(lane);
 		} else {
 			if (lane.sweepingQueues) this.queued.expire(lane);
+			// Whichever node sweeps: the project's owner isn't told what it found.
+			if (this.#isPastRetention(lane.oldestAt)) lane.sweeping = true;
 			if (lane.sweeping) while (this.#startFirst(lane) === "started");
 		}
 		if (lane.owesProgress) this.#attempts.storeProgress(lane);
@@ -134,7 +136,6 @@ export class Dispatcher {
 	// ── first attempts ──
 
 	#startFirst(lane: Lane): StartResult {
-		const { retentionNow, retentionMs } = this.#work.context;
 		while (lane.mayStartFirst) {
 			const event = lane.peekEvent();
 			if (!event) {
@@ -143,8 +144,9 @@ export class Dispatcher {
 				if (this.#feed(lane)) continue;
 				break;
 			}
-			if (event.publishedAt <= retentionNow() - retentionMs) return this.#closeFirst(lane, event);
+			if (this.#isPastRetention(event.publishedAt)) return this.#closeFirst(lane, event);
 			lane.sweeping = false;
+			lane.oldestAt = event.publishedAt;
 			if (!lane.active) {
 				lane.forgetEvents(); // it may be paused for days
 				break;
@@ -165,6 +167,11 @@ export class Dispatcher {
 			return "started";
 		}
 		return "nothing";
+	}
+
+	#isPastRetention(at: number): boolean {
+		const { retentionNow, retentionMs } = this.#work.context;
+		return at <= retentionNow() - retentionMs;
 	}
 
 	/** Closes an event past its retention. Limited, because each needs a commit, as other outcomes do. */
@@ -193,6 +200,7 @@ export class Dispatcher {
 		}
 		if (lane.position >= reader.lastSeq) {
 			lane.sweeping = false;
+			lane.oldestAt = this.#work.context.clock.now();
 			return false;
 		}
 		const chunk = reader.find(lane);

@@ -42,6 +42,8 @@ export class Lane {
 	gone = false;
 	/** Checking for events past their retention, even while paused. */
 	sweeping = true;
+	/** Nothing that waited at the last check was published before this, milliseconds since the epoch. */
+	oldestAt = Number.NEGATIVE_INFINITY;
 	/** Checking, while paused, for retries and replays past the retention. */
 	sweepingQueues = true;
 	/** The chunk that it reads from; undefined if it must find one. */
