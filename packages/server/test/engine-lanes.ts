@@ -308,6 +308,22 @@ export function describeLanes(start: StartRig): void {
 			expect(rig.sender.to(url)).toEqual([event.id, event.id]);
 		});
 
+		// PostgreSQL once refused its response time, so the project paused, and the receiver got the event again.
+		test("an attempt during which the machine slept for a month is logged, with the longest response time", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			const { url } = await rig.webhook("slept");
+			const slept = Promise.withResolvers<number>();
+			rig.sender.script = () => slept.promise;
+			const ids = await rig.publish(1);
+			await rig.sentCount(1);
+			await leap(rig, storage, 29 * DAY_MS);
+			slept.resolve(200);
+			await rig.settledCount(1);
+			expect(rig.settled).toMatchObject([{ eventId: ids[0], status: "delivered", responseMs: 2 ** 31 - 1 }]);
+			expect(rig.sender.to(url)).toEqual(ids);
+		});
+
 		test("events that age out while a webhook is paused are dead-lettered as expired, and logged", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);

@@ -15,6 +15,9 @@ import type { ActorContext, Message, ProjectWork } from "./context.ts";
 
 export const NO_BYTES = new Uint8Array(0);
 
+/** What a delivery log holds. An attempt seems to take longer if the machine slept for a month, or its clock was set. */
+const LONGEST_RESPONSE_MS = 2 ** 31 - 1;
+
 /** An attempt, from when its lane starts it until its outcome is committed. */
 export class InFlight implements Shipment, Baggable {
 	readonly lane: Lane;
@@ -105,7 +108,7 @@ export function consequenceOf(inFlight: Ended, outcome: Outcome, delaysMs: reado
 			errorCode: reason?.code ?? null,
 			error: reason?.text ?? null,
 			startedAt: outcome.startedAt + waitedMs,
-			responseMs: outcome.endedAt - outcome.startedAt - waitedMs,
+			responseMs: Math.min(outcome.endedAt - outcome.startedAt - waitedMs, LONGEST_RESPONSE_MS),
 			responseBody: outcome.kind === "answered" ? outcome.body : NO_BYTES,
 			responseTruncated: outcome.kind === "answered" && outcome.truncated,
 			...(details !== null && { details }),
