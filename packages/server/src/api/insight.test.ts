@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import type { Json } from "../../test/api/response.ts";
 import { LOG_READS } from "../base/budgets.ts";
@@ -166,9 +166,6 @@ test("counts up to ten thousand, and says if there are more", async () => {
 	});
 }, 60_000);
 
-/** One bucket of a minute. */
-const MINUTE = { since: 0, until: 60_000, stepMs: 60_000 };
-
 const RANGES = [
 	["hour", 60, 60_000],
 	["day", 24, 3_600_000],
@@ -208,6 +205,8 @@ test.each(RANGES)("reports the last %s in %i steps, including the current one", 
 		.toSorted((a, b) => a - b);
 	const median = times[1]!;
 	expect(Math.abs(Number(stats.total.p50_ms) - median)).toBeLessThanOrEqual(Math.max(1, median / 10));
+	// It could be up to a tenth above.
+	expect(Number(stats.total.p95_ms)).toBeLessThanOrEqual(Math.max(1, ...times));
 
 	const one = await get(`${project}/stats?range=${range}&webhook_id=${idOf(webhook)}`);
 	expect(one.total).toMatchObject({ events: 0, delivered: 2, retrying: 0, failed: 1, success_rate: 2 / 3 });
@@ -287,27 +286,6 @@ test("empty statistics are zeros and nulls, by default for the last day", async 
 		["?since=2026-01-01T00:00:00Z", 422],
 	] as const)
 		expect((await api.call("GET", `${project}/stats${query}`)).status, query).toBe(status);
-});
-
-// With a timeout of 10 s, "95% answered within" could be 11 s.
-test("a percentile isn't above the timeout, unless attempts have taken longer than it is now", async () => {
-	const project = await api.project();
-	await api.webhook(project);
-	const { total: zero, buckets } = await api.storage.readStats({ projectId: idOf(project), query: MINUTE });
-	for (const [counted, shown] of [
-		[15_024, 15_000],
-		[14_900, 14_900],
-		[17_866.5, 17_866.5],
-		[null, null],
-	] as const) {
-		const of = { p50Ms: counted, p95Ms: counted };
-		const stats = { total: { ...zero, ...of }, buckets: [{ ...buckets[0]!, ...of }] };
-		const spy = vi.spyOn(api.storage, "readStats").mockResolvedValue(stats);
-		const said = { p50_ms: shown, p95_ms: shown };
-		expect(await get(`${project}/stats`)).toMatchObject({ total: said, buckets: [said] });
-		expect((await get(`${project}/webhooks/health`)).data).toMatchObject([{ day: { p95_ms: shown } }]);
-		spy.mockRestore();
-	}
 });
 
 test("another project's webhook has no statistics", async () => {

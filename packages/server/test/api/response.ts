@@ -81,6 +81,7 @@ export interface Json {
 	readonly capped: boolean;
 	readonly success_rate: number | null;
 	readonly p50_ms: number | null;
+	readonly p95_ms: number | null;
 	readonly skipped: number;
 	readonly groups: readonly { readonly webhook_id: string; readonly type: string; readonly count: number }[];
 	readonly oldest_at: string;
