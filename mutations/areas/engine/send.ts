@@ -53,8 +53,16 @@ export const ENGINE_SEND = [
 			why: "The time spent waiting for a missing body counts as the receiver's response time.",
 		},
 		{
+			name: "sender-reads-any-pieces",
+			find: "if (--this.#readsLeft < 0) {",
+			replace: "if (--this.#readsLeft === Number.NEGATIVE_INFINITY) {",
+			tests: inEngine("send/send-faults"),
+			only: "too many pieces",
+			why: "A receiver that sends its responses in single bytes takes the main thread.",
+		},
+		{
 			name: "sender-ends-unread",
-			find: "if (this.#connection!.isSending && this.#readsLeft-- > 0)",
+			find: "if (this.#connection!.isSending)",
 			replace: "if (this.#readsLeft < 0)",
 			tests: inNet("early-answers"),
 			only: "all of it",

@@ -110,6 +110,7 @@ test("the page for operators names the limits that the code has", () => {
 		`stored part of a response | ${n(RECEIVERS.keptBytes)} bytes`,
 		`so that the connection is kept | ${n(RECEIVERS.drainedBytes)} bytes, for at most ${RECEIVERS.drainMs / 1_000} second and ${RECEIVERS.drainReads} reads after`,
 		`header of a response | ${n(RECEIVERS.headBytes)} bytes, ${RECEIVERS.interimResponses} interim`,
+		`pieces in which a response comes | ${RECEIVERS.reads}`,
 		`${RECEIVERS.sessionsPerConnection} TLS sessions, ${RECEIVERS.keyUpdates} key updates, ${RECEIVERS.renegotiations} requests to renegotiate`,
 		`parts of the log kept in memory | ${n(WINDOWS.bytes)} bytes, in windows of up to ${WINDOWS.events} events`,
 		`windows per project | ${WINDOWS.windowsPerProject}, read ${WINDOWS.readsPerProject} at`,

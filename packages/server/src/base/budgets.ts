@@ -359,6 +359,8 @@ export const RECEIVERS = {
 	readBytesPerTurn: 64 * KIB,
 	/** The minimum that a read counts for, however few bytes it returns. */
 	leastBytesPerRead: 256,
+	/** Reads of one response, however little they return: a read costs much more than the byte that it may return. */
+	reads: 512,
 	/** Stored part of a response's body, bytes. */
 	keptBytes: 1_024,
 	/** Stored header fields of a response that isn't 2xx: bytes of each value, and of all names and values. */

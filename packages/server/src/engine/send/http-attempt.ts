@@ -84,8 +84,8 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 	#readAt: number | null = null;
 	/** When it was answered, if the request hadn't left by then. */
 	#answeredAt: number | null = null;
-	/** How many more reads may return the rest of its response meanwhile. */
-	#readsLeft: number = RECEIVERS.drainReads;
+	/** How many more reads may return parts of the response. */
+	#readsLeft: number = RECEIVERS.reads;
 	#grace: Timer | null = null;
 	/** Time that earlier exchanges waited for turns to connect, milliseconds. */
 	#waitedBeforeMs = 0;
@@ -162,10 +162,14 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 	received(chunk: Buffer): void {
 		const response = this.#response;
 		response.push(chunk);
+		if (--this.#readsLeft < 0) {
+			this.failed(new SendFailure("malformed_response", "the response comes in too many pieces"));
+			return;
+		}
 		switch (response.state) {
 			case "rest":
 			case "complete":
-				if (this.#connection!.isSending && this.#readsLeft-- > 0) this.#waitUntilSent();
+				if (this.#connection!.isSending) this.#waitUntilSent();
 				else this.#endAnswered();
 				break;
 			case "cut":

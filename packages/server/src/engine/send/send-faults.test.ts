@@ -3,11 +3,12 @@ import { TLSSocket } from "node:tls";
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
+import { RECEIVERS } from "../../base/budgets.ts";
 import type { Dialed, Dialer } from "../../net/dial.ts";
 import { ResponseParser } from "../../net/response-parser.ts";
 import type { Socket } from "../../net/socket.ts";
 import type { Received } from "../../net/tls/tls.ts";
-import { answered, shipment } from "./receiver.fixture.ts";
+import { type Answer, answered, shipment } from "./receiver.fixture.ts";
 import { made, makeHandshakes, Rig, text } from "./rig.fixture.ts";
 
 /**
@@ -224,16 +225,41 @@ describe("a receiver that floods its connection", () => {
 
 	test("is read to the end of its response, however often reading pauses", async () => {
 		const resumed = vi.spyOn(TLSSocket.prototype, "resume");
-		const response = `HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(2_000)}content-length: 2\r\n\r\nok`;
-		rig.receiver.answer = (socket) => {
-			// Writes each byte in its own TLS record.
-			const write = (at: number): void => {
-				if (at < response.length) socket.write(response[at]!, () => write(at + 1));
-			};
-			write(0);
-		};
+		const response = `HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(70)}content-length: 2\r\n\r\nok`;
+		expect(response.length).toBeLessThan(RECEIVERS.reads);
+		rig.receiver.answer = byteByByte(response);
 		const before = resumed.mock.calls.length;
 		expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("ok");
 		expect(resumed.mock.calls.length).toBeGreaterThan(before);
 	});
+
+	// Thousands of bytes in TLS records of their own once took a twentieth of a second of the main thread.
+	test("isn't read any further if its response comes in too many pieces", async () => {
+		const status = "HTTP/1.1 200 OK\r\n";
+		for (const [response, expected] of [
+			[status + "x: y\r\n".repeat(RECEIVERS.reads), { kind: "answered", status: 200, truncated: true }],
+			[
+				`HTTP/1.1 103 Early\r\n${"x: y\r\n".repeat(RECEIVERS.reads)}`,
+				{ kind: "unanswered", reason: "malformed_response" },
+			],
+		] as const) {
+			const reads = vi.spyOn(ResponseParser.prototype, "push");
+			rig.receiver.answer = byteByByte(response);
+			expect(await rig.sender.send(shipment(rig.receiver.url()))).toMatchObject(expected);
+			await rig.receiver.allClosed();
+			expect(reads).toHaveBeenCalledTimes(RECEIVERS.reads + 1);
+			reads.mockRestore();
+		}
+		expect(rig.faults).toEqual([]);
+	});
 });
+
+/** Writes each byte in its own TLS record. */
+function byteByByte(response: string): Answer {
+	return (socket) => {
+		const write = (at: number): void => {
+			if (at < response.length && socket.writable) socket.write(response[at]!, () => write(at + 1));
+		};
+		write(0);
+	};
+}
