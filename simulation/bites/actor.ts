@@ -80,7 +80,7 @@ export const ACTOR: readonly Bite[] = [
 		replace: "",
 		breaks: "Another node's event that one lane's read finds before it is announced waits for the others' next event.",
 		style: "shared",
-		firstSeed: 1,
+		firstSeed: 61,
 		worlds: 6,
 	},
 	{

@@ -119,7 +119,7 @@ export const LEASES: readonly Bite[] = [
 		replace: "for (const lease of leases) onTaken(lease, momentOf(clock));",
 		breaks: "A lease that took long to arrive is trusted beyond its end.",
 		style: "churn",
-		firstSeed: 11,
+		firstSeed: 17,
 		worlds: 6,
 	},
 ];

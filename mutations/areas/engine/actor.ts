@@ -133,8 +133,8 @@ export const ENGINE_ACTOR = [
 		},
 		{
 			name: "lane-set-passes-the-event",
-			find: "lane.unfollow(seq - 1);",
-			replace: "lane.unfollow(seq);",
+			find: "lane.unfollow(this.#reader, seq - 1);",
+			replace: "lane.unfollow(this.#reader, seq);",
 			why: "A lane that follows the log skips the very event it was notified of.",
 			tests: inEngine("actor/lane-set"),
 		},

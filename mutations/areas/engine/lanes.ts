@@ -145,6 +145,30 @@ export const ENGINE_LANES = [
 			why: "Data read for a released project stays in memory.",
 		},
 		{
+			name: "reader-keeps-what-was-sent",
+			find: "if (this.#behind.delete(lane) && this.#behind.size === 0) this.#dropUnneeded();",
+			replace: "this.#behind.delete(lane);",
+			why: "What has been sent stays in memory until other events need the room.",
+		},
+		{
+			name: "reader-drops-for-lanes-behind",
+			find: "if (!this.#behind.has(lane)) this.#behind.add(lane);",
+			replace: "",
+			why: "Lanes that are behind read from the log what was in memory.",
+		},
+		{
+			name: "reader-keeps-for-lanes-far-behind",
+			find: "positions[index]! < after - WINDOWS.reach",
+			replace: "positions[index]! < 0",
+			why: "A single receiver that hangs fills the memory with all that is published meanwhile.",
+		},
+		{
+			name: "reader-counts-bodies-only",
+			find: "body.length + WINDOWS.eventBytes",
+			replace: "body.length",
+			why: "Tiny events take several times the memory that the budget allows.",
+		},
+		{
 			name: "reader-believes-numbers",
 			find: "event.seq === seq && event.id === id",
 			replace: "event.seq === seq",
@@ -269,8 +293,8 @@ export const ENGINE_LANES = [
 		},
 		{
 			name: "window-budget-never-shrinks",
-			find: "if (this.#held.delete(chunk)) this.used -= chunk.bytes;\n\t\tchunk.empty();",
-			replace: "chunk.empty();\n\t\tthis.#held.delete(chunk);",
+			find: "this.used -= chunk.bytes;\n\t\tchunk.empty();",
+			replace: "chunk.empty();",
 			why: "The budget counts what has gone: soon nothing is kept in memory at all.",
 		},
 	]),

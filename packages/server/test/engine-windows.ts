@@ -49,11 +49,38 @@ export function describeWindows(start: StartRig): void {
 			// Each send needed at most one read, apart from those before there was anything to send.
 			expect(reads).toBeGreaterThan(urls.length);
 			expect(reads).toBeLessThanOrEqual(urls.length * (2 * ids.length + 2));
-			const budget = rig.engine.budgets.find(({ name }) => name === "window_bytes")!;
-			expect(budget.limit).toBe(limit);
-			expect(budget.used).toBeLessThanOrEqual(limit);
+			expect(rig.engine.budgets.find(({ name }) => name === "window_bytes")!.limit).toBe(limit);
+			expect(usedOf(rig)).toBeLessThanOrEqual(limit);
+		});
+
+		// It stayed until other events needed the room: up to 32 MiB, and with small events several times that.
+		test("what has been sent leaves memory, whether it was published just before or read from the log", async () => {
+			await using rig = await start();
+			const [early, late, paused] = [
+				await rig.webhook("early"),
+				await rig.webhook("late"),
+				await rig.webhook("paused"),
+			];
+			const setStatus = ({ id }: { readonly id: string }, status: "active" | "paused") =>
+				rig.change(() => rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status } }));
+			await setStatus(late, "paused");
+			await setStatus(paused, "paused");
+			const ids = await rig.publish(20);
+			await rig.settledCount(ids.length);
+			await rest();
+			expect(usedOf(rig)).toBe(0);
+			await setStatus(late, "active");
+			await rig.settledCount(2 * ids.length);
+			await rest();
+			for (const { url } of [early, late]) expect(rig.sender.to(url)).toEqual(ids);
+			expect(usedOf(rig)).toBe(0);
 		});
 	});
+}
+
+/** Bytes of events in memory. */
+function usedOf(rig: EngineRig): number {
+	return rig.engine.budgets.find(({ name }) => name === "window_bytes")!.used;
 }
 
 async function publishOf(rig: EngineRig, bytes: number): Promise<string> {

@@ -112,7 +112,7 @@ test("the page for operators names the limits that the code has", () => {
 		`header of a response | ${n(RECEIVERS.headBytes)} bytes, ${RECEIVERS.interimResponses} interim`,
 		`pieces in which a response comes | ${RECEIVERS.reads}`,
 		`${RECEIVERS.sessionsPerConnection} TLS sessions, ${RECEIVERS.keyUpdates} key updates, ${RECEIVERS.renegotiations} requests to renegotiate`,
-		`parts of the log kept in memory | ${n(WINDOWS.bytes)} bytes, in windows of up to ${WINDOWS.events} events`,
+		`parts of the log kept in memory | ${n(WINDOWS.bytes)} bytes, in windows of up to ${WINDOWS.events} events, until all webhooks have passed them`,
 		`windows per project | ${WINDOWS.windowsPerProject}, read ${WINDOWS.readsPerProject} at`,
 		`retries of a webhook in memory | ${WINDOWS.retriesPerQueue} for each`,
 		`outcomes waiting for a commit | ${n(COMMITS.outcomesWaiting)}; ${n(COMMITS.outcomesWaitingPerProject)} of one`,

@@ -58,7 +58,7 @@ export class Dispatcher {
 		}
 		const { context, reader } = this.#work;
 		const now = context.clock.now();
-		lane.unfollow(reader.announced);
+		lane.unfollow(reader);
 		if (lane.active) {
 			if (lane.hasQueued(now)) {
 				this.queued.startRequested(lane);
@@ -67,12 +67,14 @@ export class Dispatcher {
 			} else while (this.#startFirst(lane) === "started");
 			lane.follow(reader);
 		} else if (lane.deleted) {
+			reader.leave(lane);
 			if (this.queued.close(lane)) this.#allClosed(lane);
 		} else {
 			if (lane.sweepingQueues) this.queued.expire(lane);
 			// Whichever node sweeps: the project's owner isn't told what it found.
 			if (this.#isPastRetention(lane.oldestAt)) lane.sweeping = true;
 			if (lane.sweeping) while (this.#startFirst(lane) === "started");
+			if (!lane.sweeping) reader.leave(lane);
 		}
 		if (lane.owesProgress) this.#attempts.storeProgress(lane);
 		this.#setAlarm(lane, now);

@@ -12,13 +12,13 @@ import { LaneSet } from "./lane-set.ts";
 const seal = new Seal(new Uint8Array(32));
 
 /** Nothing is left for a lane in a log that ends here. */
-const CAUGHT_UP = { lastSeq: 0, announced: 0 };
+const caughtUp = () => ({ lastSeq: 0, announced: 0, enter() {}, leave() {} });
 
 function setUp() {
 	const clock = new VirtualClock();
 	const keys = new SigningKeys(seal, silentLogger);
 	const context = { clock, keys, budget: new WindowBudget(), eventTypes: 2 } as unknown as ActorContext;
-	const log = { lastSeq: 0, announced: 0 };
+	const log = caughtUp();
 	return { clock, keys, log, lanes: new LaneSet("proj_1", context, log) };
 }
 
@@ -89,7 +89,7 @@ test("a project is idle once every lane has reached the end of its log; until th
 test("an event is announced only to the lanes that follow the log and want it", () => {
 	const { log, lanes } = setUp();
 	lanes.load([stateOf("wants", 7), stateOf("behind", 3), stateOf("other", 7, "b")], null);
-	for (const name of ["wants", "other"]) lanes.get(name)!.follow(CAUGHT_UP);
+	for (const name of ["wants", "other"]) lanes.get(name)!.follow(caughtUp());
 	Object.assign(log, { lastSeq: 10, announced: 7 });
 	lanes.announce([8, 9, 10].map((seq) => ({ seq, type: "a" }) as LogEvent));
 	const looked: string[] = [];
@@ -106,7 +106,7 @@ test("an event is announced only to the lanes that follow the log and want it", 
 test("events of unknown types are announced to all lanes", () => {
 	const { log, lanes } = setUp();
 	lanes.load([stateOf("a", 7), stateOf("b", 5, "b")], null);
-	for (const lane of lanes) lane.follow(CAUGHT_UP);
+	for (const lane of lanes) lane.follow(caughtUp());
 	Object.assign(log, { lastSeq: 9, announced: 8 });
 	lanes.announceAll();
 	const looked: [string, number][] = [];

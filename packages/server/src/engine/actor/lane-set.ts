@@ -3,7 +3,7 @@ import { type SigningKey, signingKey } from "@posthorn/protocol";
 import { PROJECTS } from "../../base/budgets.ts";
 import type { LaneState, LogEvent } from "../../storage/port.ts";
 import { Lane } from "../lanes/lane.ts";
-import type { Chunk, LogReader } from "../lanes/log-reader.ts";
+import type { Chunk, Log } from "../lanes/log-reader.ts";
 import type { ActorContext, Message } from "./context.ts";
 
 /** Used by lanes that send nothing. */
@@ -20,13 +20,13 @@ interface LaneKeys {
 export class LaneSet {
 	readonly #projectId: string;
 	readonly #context: ActorContext;
-	readonly #reader: Pick<LogReader, "lastSeq" | "announced">;
+	readonly #reader: Log;
 	readonly #lanes = new Map<string, Lane>();
 	/** The lanes that want each type; null until it is needed. */
 	#byType: Map<string, Lane[]> | null = null;
 	#marked: Lane[] = [];
 
-	constructor(projectId: string, context: ActorContext, reader: Pick<LogReader, "lastSeq" | "announced">) {
+	constructor(projectId: string, context: ActorContext, reader: Log) {
 		this.#projectId = projectId;
 		this.#context = context;
 		this.#reader = reader;
@@ -50,13 +50,15 @@ export class LaneSet {
 		for (const state of states) {
 			const known = this.#lanes.get(state.webhookId);
 			const { key, standardKey } = keys?.get(state) ?? this.#keysOf(state, known);
+			const lane = known ?? new Lane(this.#projectId, state, key, eventTypes, standardKey);
 			if (known) {
-				known.unfollow(this.#reader.announced);
+				known.unfollow(this.#reader);
 				known.reload(state, key, eventTypes, standardKey);
 			} else {
-				this.#lanes.set(state.webhookId, new Lane(this.#projectId, state, key, eventTypes, standardKey));
+				this.#lanes.set(state.webhookId, lane);
 				budget.countLanes(1);
 			}
+			this.#reader.enter(lane);
 		}
 		this.#byType = null;
 		const lanes = only === null ? this.#lanes.size : Number(this.#lanes.has(only));
@@ -69,6 +71,7 @@ export class LaneSet {
 
 	drop(lane: Lane): void {
 		lane.end();
+		this.#reader.leave(lane);
 		this.#lanes.delete(lane.webhookId);
 		this.#byType = null;
 		this.#context.budget.countLanes(-1);
@@ -98,7 +101,7 @@ export class LaneSet {
 		for (const { type, seq } of firstOfTypes(events))
 			for (const lane of this.#wanting(type)) {
 				if (!lane.following) continue;
-				lane.unfollow(seq - 1);
+				lane.unfollow(this.#reader, seq - 1);
 				this.mark(lane);
 			}
 		this.#reader.announced = this.#reader.lastSeq;
@@ -106,7 +109,7 @@ export class LaneSet {
 
 	/** The log has events that lanes may not know of: marks all of them. */
 	announceAll(): void {
-		for (const lane of this) lane.unfollow(this.#reader.announced);
+		for (const lane of this) lane.unfollow(this.#reader);
 		this.#reader.announced = this.#reader.lastSeq;
 		this.mark(null);
 	}
@@ -152,6 +155,7 @@ export class LaneSet {
 		for (const lane of this) {
 			lane.sweeping = true;
 			lane.sweepingQueues = true;
+			if (!lane.following) this.#reader.enter(lane);
 		}
 		this.mark(null);
 	}

@@ -3,7 +3,7 @@ import { SENDS } from "../../base/budgets.ts";
 import type { Timer } from "../../base/clock.ts";
 import type { HandedOver, LaneProgress, LaneState, LogEvent, QueueName, Retry } from "../../storage/port.ts";
 import type { Target } from "../send/outcome.ts";
-import { ANY_READ, type Chunk, type LogEnd } from "./log-reader.ts";
+import { ANY_READ, type Chunk, type Log, type LogEnd } from "./log-reader.ts";
 import { OpenEvents } from "./open-events.ts";
 import { RetryQueue } from "./retry-queue.ts";
 
@@ -26,6 +26,7 @@ const MAX_LAG = 2_000;
  * long one of them takes. A lane is data and simple rules; only its actor changes it.
  */
 export class Lane {
+	bagIndex = -1;
 	readonly webhookId: string;
 	/** Read by the sender at the last moment and changed in place, so that edits and rotations apply immediately. */
 	readonly target: { -readonly [K in keyof Target]: Target[K] };
@@ -137,15 +138,17 @@ export class Lane {
 	}
 
 	/** Follows the log, unless something in it may be for this lane. */
-	follow(log: LogEnd): void {
+	follow(log: Log): void {
 		this.following = this.awaits === null && !this.isBehind(log);
+		if (this.following) log.leave(this);
 	}
 
 	/** Ends following, and moves on: nothing up to this number is for it. */
-	unfollow(announced: number): void {
+	unfollow(log: Log, through = log.announced): void {
 		if (!this.following) return;
 		this.following = false;
-		this.#pass(announced);
+		this.#pass(through);
+		log.enter(this);
 	}
 
 	/** Applies the owner's current settings. The lane keeps its own progress, unless the owner moved it ahead. */

@@ -136,6 +136,62 @@ test("thousands of stalled lanes together hold no more than the budget", async (
 	expect(held[0]!.serves(0, null)).toBe(false);
 });
 
+// What had been sent stayed in memory until other windows needed the room.
+test("events that all lanes have passed are dropped at once", () => {
+	const budget = new WindowBudget();
+	const log = reader({ budget });
+	const [fast, slow] = [
+		{ position: 0, bagIndex: -1 },
+		{ position: 0, bagIndex: -1 },
+	];
+	log.enter(fast);
+	log.enter(slow);
+	log.appended(events(1, 2), 0);
+	fast.position = 2;
+	log.leave(fast);
+	expect(log.find({ position: 0, ...ALL_TYPES })?.events).toHaveLength(2);
+	slow.position = 2;
+	log.leave(slow);
+	expect(log.find({ position: 0, ...ALL_TYPES })).toBeUndefined();
+	expect(budget.used).toBe(0);
+});
+
+test("a lane far behind keeps only what it reads soon, whatever is published meanwhile", () => {
+	const budget = new WindowBudget();
+	const log = reader({ budget });
+	const [fast, hanging] = [
+		{ position: 0, bagIndex: -1 },
+		{ position: 0, bagIndex: -1 },
+	];
+	log.enter(hanging);
+	for (let seq = 1; seq <= 10 * WINDOWS.reach; seq++) {
+		log.enter(fast);
+		log.appended(events(seq), seq - 1);
+		fast.position = seq;
+		log.leave(fast);
+	}
+	const held = [0, WINDOWS.reach, 2 * WINDOWS.reach].map(
+		(position) => log.find({ position, ...ALL_TYPES }) !== undefined,
+	);
+	expect(held).toEqual([true, true, false]);
+	expect(budget.used).toBeLessThan((WINDOWS.reach + 3 * WINDOWS.freshEvents) * (WINDOWS.eventBytes + 50));
+});
+
+// Only bodies counted: tiny events took several times the budget.
+test("the smallest events count with all the memory that they take", async () => {
+	const budget = new WindowBudget(64 * 1_024);
+	const tiny = events(...Array.from({ length: 256 }, (_, index) => index + 1));
+	const read = Promise.withResolvers<Chunk | null>();
+	const log = reader(
+		{ budget, storage: { readLog: () => Promise.resolve(tiny) }, deliver: (_key, chunk) => read.resolve(chunk) },
+		256,
+	);
+	log.request({ position: 0, ...ALL_TYPES });
+	// It doesn't fit, though its bodies have less than a tenth of the limit.
+	expect((await read.promise)?.isEmptied).toBe(true);
+	expect(budget.used).toBe(0);
+});
+
 // A window read after the project was released counted until other windows needed the room.
 test("a read that ends after the project was released leaves nothing in memory", async () => {
 	const budget = new CountingBudget();

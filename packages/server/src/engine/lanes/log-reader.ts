@@ -1,4 +1,5 @@
 import { WINDOWS } from "../../base/budgets.ts";
+import { Bag, type Baggable, type Linked, LinkedList } from "../../base/collections.ts";
 import type { LogEvent, LogStorage } from "../../storage/port.ts";
 
 /** Lanes this close to the end of the log are fed from memory as events are published. */
@@ -16,6 +17,19 @@ export interface LogEnd {
 	readonly lastSeq: number;
 	/** Lanes that follow the log were notified of everything up to here. */
 	readonly announced: number;
+}
+
+/** A project's log for a lane, which says when it needs events in memory. */
+export interface Log extends LogEnd {
+	announced: number;
+	/** The lane may need events after its position. */
+	enter(lane: Placed): void;
+	/** Nothing is left for the lane in the log, for now. */
+	leave(lane: Placed): void;
+}
+
+interface Placed extends Baggable {
+	readonly position: number;
 }
 
 /** The parts of a lane that a read depends on. */
@@ -39,10 +53,12 @@ export interface LogReaderOptions {
  * gets a window of the types that it wants, starting at its position; lanes at the same position share it. Rows go
  * directly to the lanes that asked for them, so an overflowing cache can delay lanes but not stall them.
  */
-export class LogReader implements LogEnd {
+export class LogReader implements Log {
 	readonly #options: LogReaderOptions;
 	readonly #budget: WindowBudget;
-	readonly #chunks: Chunk[] = [];
+	#chunks: Chunk[] = [];
+	/** The lanes that may need events. Chunks that none of them is about to read are dropped. */
+	readonly #behind = new Bag<Placed>();
 	readonly #reads = new Set<string>();
 	lastSeq = 0;
 	announced = 0;
@@ -81,6 +97,14 @@ export class LogReader implements LogEnd {
 		return doubtful;
 	}
 
+	enter(lane: Placed): void {
+		if (!this.#behind.has(lane)) this.#behind.add(lane);
+	}
+
+	leave(lane: Placed): void {
+		if (this.#behind.delete(lane) && this.#behind.size === 0) this.#dropUnneeded();
+	}
+
 	find(lane: Reading): Chunk | undefined {
 		return this.#chunks.findLast((chunk) => chunk.serves(lane.position, lane.typesKey));
 	}
@@ -105,7 +129,8 @@ export class LogReader implements LogEnd {
 	/** Drops everything it holds, and the results of reads in flight. */
 	end(): void {
 		this.#over = true;
-		for (const chunk of this.#chunks.splice(0)) this.#budget.give(chunk);
+		this.#behind.takeAll();
+		this.#dropUnneeded();
 	}
 
 	async #read(key: string, position: number, typesKey: string | null, types?: readonly string[]): Promise<void> {
@@ -136,6 +161,7 @@ export class LogReader implements LogEnd {
 	}
 
 	#holds({ seq, id }: LogEvent): boolean {
+		if (this.lastKnown?.seq === seq) return this.lastKnown.id === id;
 		return this.#chunks.some(({ after, through, events }) => {
 			return after < seq && seq <= through && events.some((event) => event.seq === seq && event.id === id);
 		});
@@ -149,6 +175,7 @@ export class LogReader implements LogEnd {
 	}
 
 	#keep(chunk: Chunk): void {
+		this.#dropUnneeded();
 		this.#chunks.push(chunk);
 		if (this.#chunks.length > WINDOWS.windowsPerProject) this.#budget.give(this.#chunks.shift()!);
 		this.#budget.take(chunk, () => {
@@ -156,6 +183,33 @@ export class LogReader implements LogEnd {
 			if (at >= 0) this.#chunks.splice(at, 1);
 		});
 	}
+
+	/** Drops what all lanes have passed, or are so far behind that others will need the room first. */
+	#dropUnneeded(): void {
+		if (this.#chunks.length === 0) return;
+		const positions = Float64Array.from(this.#behind.toArray(), ({ position }) => position).sort();
+		const isNeeded = ({ isOpen, after, through }: Chunk): boolean => {
+			if (isOpen) return positions.length > 0;
+			const first = lowerBound(positions.length, (index) => positions[index]! < after - WINDOWS.reach);
+			return (positions[first] ?? through) < through;
+		};
+		const chunks = this.#chunks;
+		this.#chunks = chunks.filter(isNeeded);
+		if (this.#chunks.length === chunks.length) return;
+		for (const chunk of chunks) if (!this.#chunks.includes(chunk)) this.#budget.give(chunk);
+	}
+}
+
+/** The first index, of so many in ascending order, that isn't below what is sought. */
+function lowerBound(count: number, isBelow: (index: number) => boolean): number {
+	let low = 0;
+	let high = count;
+	while (low < high) {
+		const middle = (low + high) >>> 1;
+		if (isBelow(middle)) low = middle + 1;
+		else high = middle;
+	}
+	return low;
 }
 
 /**
@@ -163,25 +217,33 @@ export class LogReader implements LogEnd {
  * (all types if `types` is null). Lanes share chunks instead of copying them. An evicted chunk is emptied, and no
  * longer serves any lane.
  */
-export class Chunk {
+export class Chunk implements Linked<Chunk> {
 	readonly after: number;
 	readonly types: string | null;
 	readonly events: LogEvent[];
 	through: number;
+	/** Bytes of memory that it takes. */
 	bytes = 0;
 	isEmptied = false;
+	/** Whether its events were read by sequence number. */
+	readonly isOpen: boolean;
+	// Set by the budget that holds it.
+	previous: Chunk | null = null;
+	next: Chunk | null = null;
+	evicted: (() => void) | null = null;
 
 	/** A chunk of events read by sequence number. It says nothing about the events in between. */
 	static ofOpen(events: readonly LogEvent[]): Chunk {
-		return new Chunk(-1, -1, [...events], "");
+		return new Chunk(-1, -1, [...events], "", true);
 	}
 
-	constructor(after: number, through: number, events: LogEvent[], types: string | null) {
+	constructor(after: number, through: number, events: LogEvent[], types: string | null, isOpen = false) {
 		this.after = after;
 		this.through = through;
 		this.events = events;
 		this.types = types;
-		for (const event of events) this.bytes += event.body.length;
+		this.isOpen = isOpen;
+		for (const event of events) this.bytes += bytesOf(event);
 	}
 
 	empty(): void {
@@ -199,24 +261,20 @@ export class Chunk {
 	/** Appends the next event, if there is room. */
 	extend(event: LogEvent): boolean {
 		if (this.isEmptied || this.types !== null || event.seq !== this.through + 1) return false;
-		if (this.events.length >= WINDOWS.freshEvents || this.bytes + event.body.length > WINDOWS.freshBytes) return false;
+		const bytes = bytesOf(event);
+		if (this.events.length >= WINDOWS.freshEvents || this.bytes + bytes > WINDOWS.freshBytes) return false;
 		this.events.push(event);
 		this.through = event.seq;
-		this.bytes += event.body.length;
+		this.bytes += bytes;
 		return true;
 	}
 
 	indexAfter(position: number): number {
-		let low = 0;
-		let high = this.events.length;
-		while (low < high) {
-			const middle = (low + high) >>> 1;
-			if (this.events[middle]!.seq <= position) low = middle + 1;
-			else high = middle;
-		}
-		return low;
+		return lowerBound(this.events.length, (index) => this.events[index]!.seq <= position);
 	}
 }
+
+const bytesOf = ({ body }: LogEvent): number => body.length + WINDOWS.eventBytes;
 
 /**
  * Limits how much of their logs all lanes of the node hold in memory, whatever the backlog: the least recently used
@@ -227,7 +285,7 @@ export class WindowBudget {
 	readonly name = "window_bytes";
 	readonly limit: number;
 	readonly refusals = 0;
-	readonly #held = new Map<Chunk, () => void>();
+	readonly #held = new LinkedList<Chunk>();
 	/** Bytes held now. */
 	used = 0;
 	#lanes = 0;
@@ -246,34 +304,34 @@ export class WindowBudget {
 		this.#lanes += change;
 	}
 
-	/** Adds a chunk; `evict` is called when it is evicted. */
-	take(chunk: Chunk, evict: () => void): void {
-		this.#held.set(chunk, evict);
+	/** Adds a chunk; `evicted` is called when it is evicted. */
+	take(chunk: Chunk, evicted: () => void): void {
+		chunk.evicted = evicted;
+		this.#held.add(chunk);
 		this.used += chunk.bytes;
 		this.#shrink();
 	}
 
 	/** A chunk grew by this many bytes, so lanes are near it. */
 	grow(chunk: Chunk, bytes: number): void {
-		const evict = this.#held.get(chunk);
-		if (!evict) return;
-		this.#held.delete(chunk);
-		this.#held.set(chunk, evict);
+		this.#held.remove(chunk);
+		this.#held.add(chunk);
 		this.used += bytes;
 		this.#shrink();
 	}
 
 	/** Removes a chunk and empties it, since an uncounted chunk must hold nothing. */
 	give(chunk: Chunk): void {
-		if (this.#held.delete(chunk)) this.used -= chunk.bytes;
+		this.#held.remove(chunk);
+		this.used -= chunk.bytes;
 		chunk.empty();
 	}
 
 	#shrink(): void {
-		for (const [chunk, evict] of this.#held) {
-			if (this.used <= this.limit) return;
-			this.give(chunk);
-			evict();
+		while (this.used > this.limit && this.#held.first !== null) {
+			const { first } = this.#held;
+			this.give(first);
+			first.evicted?.();
 		}
 	}
 }
