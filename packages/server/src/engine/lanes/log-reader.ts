@@ -57,6 +57,8 @@ export class LogReader implements Log {
 	readonly #options: LogReaderOptions;
 	readonly #budget: WindowBudget;
 	#chunks: Chunk[] = [];
+	/** How many of them a lane was about to read when they were last looked through. */
+	#needed = 0;
 	/** The lanes that may need events. Chunks that none of them is about to read are dropped. */
 	readonly #behind = new Bag<Placed>();
 	readonly #reads = new Set<string>();
@@ -175,7 +177,8 @@ export class LogReader implements Log {
 	}
 
 	#keep(chunk: Chunk): void {
-		this.#dropUnneeded();
+		// Looking through them takes time if lanes are many, so it waits until they have doubled.
+		if (this.#chunks.length >= 2 * Math.max(1, this.#needed)) this.#dropUnneeded();
 		this.#chunks.push(chunk);
 		if (this.#chunks.length > WINDOWS.windowsPerProject) this.#budget.give(this.#chunks.shift()!);
 		this.#budget.take(chunk, () => {
@@ -195,6 +198,7 @@ export class LogReader implements Log {
 		};
 		const chunks = this.#chunks;
 		this.#chunks = chunks.filter(isNeeded);
+		this.#needed = this.#chunks.length;
 		if (this.#chunks.length === chunks.length) return;
 		for (const chunk of chunks) if (!this.#chunks.includes(chunk)) this.#budget.give(chunk);
 	}
