@@ -22,8 +22,8 @@ export const ENGINE_SEND = [
 	...of("server/src/engine/send/http-attempt.ts", inEngine("send/http-sender"), [
 		{
 			name: "sender-patient-with-bodies",
-			find: "RECEIVERS.bodyMs);",
-			replace: "60 * RECEIVERS.bodyMs);",
+			find: "this.#grace ??= this.#context.clock.setTimeout(() => this.#cutNow(), RECEIVERS.bodyMs);",
+			replace: "this.#grace ??= this.#context.clock.setTimeout(() => this.#cutNow(), 60 * RECEIVERS.bodyMs);",
 			tests: inEngine("send/answers"),
 			only: "grace period of a second",
 			why: "A receiver that answers and then drips holds its lane for a minute.",
@@ -67,6 +67,14 @@ export const ENGINE_SEND = [
 			tests: inNet("early-answers"),
 			only: "all of it",
 			why: "A receiver that answers before it has read a large request gets only the beginning of it.",
+		},
+		{
+			name: "sender-waits-for-refused",
+			find: "if (status >= 300) this.#grace",
+			replace: "if (status >= 600) this.#grace",
+			tests: inNet("early-answers"),
+			only: "refuses it",
+			why: "A receiver that refuses large requests without reading them holds its lane until each deadline.",
 		},
 		{
 			name: "sender-keeps-unread",

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
+import { RECEIVERS } from "../base/budgets.ts";
 import { shipment } from "../engine/send/receiver.fixture.ts";
 import { makeHandshakes, Rig } from "../engine/send/rig.fixture.ts";
 import { ResponseParser } from "./response-parser.ts";
@@ -28,7 +29,7 @@ function responseRead(): Promise<void> {
 }
 
 /** Resolves once a receiver that has read nothing of a request has answered it. */
-async function sendUnread(handshakes: Handshakes | undefined) {
+async function sendUnread(handshakes: Handshakes | undefined, status = 200) {
 	const clock = new VirtualClock();
 	const sender = rig.makeSender({ clock, handshakes, timeoutMs: TIMEOUT_MS });
 	const server = createServer({ ...rig.credentials, ALPNProtocols: ["http/1.1"] });
@@ -50,7 +51,7 @@ async function sendUnread(handshakes: Handshakes | undefined) {
 	});
 	socket.on("error", () => undefined);
 	const read = responseRead();
-	socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+	socket.write(`HTTP/1.1 ${status} Early\r\ncontent-length: 2\r\n\r\nok`);
 	await read;
 	return { clock, sender, socket, outcome, hasEnded: () => ended };
 }
@@ -73,6 +74,16 @@ describe.each([
 		expect(await outcome).toMatchObject({ kind: "answered", status: 200, truncated: false, endedAt: answeredAt });
 		expect(read).toBeGreaterThan(LARGE.length / 2);
 		expect(sender.idleConnections).toBe(1);
+	});
+
+	test("and refuses it gets no more of it after a second", async () => {
+		const { clock, sender, outcome, hasEnded } = await sendUnread(handshakes(), 413);
+		const answeredAt = clock.now();
+		await clock.advance(RECEIVERS.bodyMs - 1);
+		expect(hasEnded()).toBe(false);
+		await clock.advance(1);
+		expect(await outcome).toMatchObject({ kind: "answered", status: 413, truncated: false, endedAt: answeredAt });
+		expect(sender.idleConnections).toBe(0);
 	});
 
 	test("and never reads it ends the attempt at its deadline, and its connection is closed", async () => {

@@ -50,7 +50,8 @@ export interface AttemptContext {
  * request.
  *
  * A receiver may answer before it has read the whole request. The attempt then ends once the rest has left: receivers that
- * read it later get all of it, and one that never does can't make requests pile up, because they count as in flight.
+ * read it later get all of it, and one that never does can't make requests pile up, because they count as in flight. One
+ * that refuses the request hardly wants the rest, and soon gets no more of it.
  *
  *        ┌──────── URL changed, connection was closed ────────┐
  *        ▼                                                    │
@@ -224,8 +225,12 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 	}
 
 	#waitUntilSent(): void {
-		this.#answeredAt ??= this.#context.clock.now();
+		if (this.#answeredAt !== null) return;
+		const { clock } = this.#context;
+		const { status } = this.#response;
+		this.#answeredAt = clock.now();
 		this.#grace?.cancel();
+		if (status >= 300) this.#grace = clock.setTimeout(() => this.#cutNow(), RECEIVERS.bodyMs);
 	}
 
 	#endAnswered(): void {
