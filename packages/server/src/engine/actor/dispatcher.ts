@@ -73,7 +73,10 @@ export class Dispatcher {
 			if (lane.sweepingQueues) this.queued.expire(lane);
 			// Whichever node sweeps: the project's owner isn't told what it found.
 			if (this.#isPastRetention(lane.oldestAt)) lane.sweeping = true;
-			if (lane.sweeping) while (this.#startFirst(lane) === "started");
+			if (lane.sweeping) {
+				reader.enter(lane);
+				while (this.#startFirst(lane) === "started");
+			}
 			if (!lane.sweeping) reader.leave(lane);
 		}
 		if (lane.owesProgress) this.#attempts.storeProgress(lane);

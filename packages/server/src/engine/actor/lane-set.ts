@@ -155,7 +155,6 @@ export class LaneSet {
 		for (const lane of this) {
 			lane.sweeping = true;
 			lane.sweepingQueues = true;
-			if (!lane.following) this.#reader.enter(lane);
 		}
 		this.mark(null);
 	}
