@@ -75,6 +75,19 @@ export const API = [
 			why: "A removed member's retry of a webhook continues to its last delivery.",
 		},
 	]),
+	...of(
+		"server/src/api/server.ts",
+		["server/src/api/admission.test.ts"],
+		[
+			{
+				name: "batch-refused-once-published",
+				find: "if (route.list) admission.makeRoom(",
+				replace: "if (route.list && route.resultBytes === 0) admission.makeRoom(",
+				only: "before its events are published",
+				why: "A publisher is told that nothing was done, and publishes the events of a batch again.",
+			},
+		],
+	),
 	...of("server/src/api/server.ts", inApi("deferred-rights"), [
 		{
 			name: "late-body-outlives-rights",

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { EVENT_TYPES, eventTypeEntry } from "@posthorn/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { expect, test, vi } from "vitest";
 import { OPERATOR_KEY, TestApi, type TestApiOptions } from "../../test/api/api.ts";
@@ -234,7 +235,7 @@ test("a project with many keys leaves room for others' responses", async () => {
 	const charge = async (projectId: string, keyId: string): Promise<void> => {
 		const request = {
 			...{ method: "GET", ip: "127.0.0.1", params: {}, headers: { authorization: "Bearer key" } },
-			...{ raw: { socket: { destroyed: false } } },
+			...{ raw: { socket: { destroyed: false } }, roomMade: 0 },
 		} as unknown as FastifyRequest;
 		const parts = {
 			apiKeys: { authenticate: async () => ({ kind: "project", projectId, keyId, scopes: KEY_SCOPES }) },
@@ -263,7 +264,7 @@ test("a response may exceed its client's share up to the project's, if the clien
 	const charge = async (bytes: number) => {
 		const request = {
 			...{ method: "GET", ip: "127.0.0.1", params: {}, headers: { authorization: "Bearer key" } },
-			...{ raw: { socket: { destroyed: false } } },
+			...{ raw: { socket: { destroyed: false } }, roomMade: 0 },
 		} as unknown as FastifyRequest;
 		await authorize(request, { access: "any" } as Route, parts);
 		const reply = { raw: new EventEmitter() } as unknown as FastifyReply;
@@ -327,7 +328,7 @@ test.each([
 	const admission = new Admission({ elapsed: () => 0 });
 	const request = {
 		...{ method, ip: "127.0.0.1", params: {}, headers: { authorization: "Bearer key" } },
-		raw: { socket: { destroyed: false } },
+		...{ raw: { socket: { destroyed: false } }, roomMade: 0 },
 	} as unknown as FastifyRequest;
 	const reply = { raw: new EventEmitter() } as unknown as FastifyReply;
 	const parts = {
@@ -340,6 +341,96 @@ test.each([
 	expect(admission.budget.used).toBe(times * payload.length);
 	reply.raw.emit("close");
 	expect(admission.budget.used).toBe(0);
+});
+
+// The events were published, and the response said that nothing was done, so publishers sent them again.
+test("a batch whose response there is no room for is refused before its events are published", async () => {
+	const api = await TestApi.start();
+	const project = await api.project();
+	const pages = RESPONSES.bytesPerPrincipal / RESPONSES.pageBytes;
+	const readers = await Promise.all(
+		Array.from({ length: RESPONSES.bytesPerProject / RESPONSES.bytesPerPrincipal }, () => api.keyOf(project)),
+	);
+	const key = await api.keyOf(project);
+	// Sixteen of these nearly fill a page.
+	const text = "x".repeat(260_000);
+	for (let i = 0; i < 17; i++) await api.publish(project, { text });
+	await api.app.listen({ port: 0, host: "127.0.0.1" });
+	const { port } = api.app.server.address() as { port: number };
+	const deaf = readers.flatMap((reader) =>
+		Array.from({ length: pages }, () => {
+			const socket = connect(port, "127.0.0.1").on("error", () => {});
+			socket.pause();
+			socket.write(`GET ${project}/events?limit=200 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${reader}\r\n\r\n`);
+			return socket;
+		}),
+	);
+	const isFull = async () =>
+		expect(await used(api, "response_bytes")).toBeGreaterThan(RESPONSES.bytesPerProject - 200_000);
+	await vi.waitFor(isFull, { timeout: 60_000 });
+	const events = Array.from({ length: REQUESTS.batchEvents }, () => ({ type: "delivery.success", data: {} }));
+	const publish = () => api.call("POST", `${project}/events`, { key, body: { events } });
+	const refused = await publish();
+	expect(refused.status).toBe(429);
+	expect(refused.json.detail).toMatch(/^Responses that clients of this project have not read yet hold/);
+	const after = async () => (await api.call("GET", `${project}/events?after=17&limit=1`, { key: OPERATOR_KEY })).json;
+	expect((await after()).last_seq).toBe(17);
+	for (const socket of deaf) socket.destroy();
+	await budgetHolds("response_bytes", isNothing);
+	expect((await publish()).status).toBe(202);
+	expect((await after()).last_seq).toBe(18);
+	await api.close();
+});
+
+test("a response that room was made for isn't refused once its change is made", async () => {
+	const admission = new Admission({ elapsed: () => 0 });
+	const parts = {
+		apiKeys: { authenticate: async () => ({ kind: "operator" }) },
+		guesses: { from: () => askImmediately, wrong: () => undefined },
+	} as unknown as AuthParts;
+	const begin = async () => {
+		const request = {
+			...{ method: "POST", ip: "127.0.0.1", params: {}, headers: { authorization: "Bearer key" } },
+			...{ raw: { socket: { destroyed: false } }, roomMade: 0 },
+		} as unknown as FastifyRequest;
+		await authorize(request, { access: "any" } as Route, parts);
+		return request;
+	};
+	const charge = (request: FastifyRequest, bytes: number) => {
+		const reply = { raw: new EventEmitter() } as unknown as FastifyReply;
+		admission.charge(request, reply, Buffer.alloc(bytes));
+		return reply.raw;
+	};
+	const bytes = 2 * RESPONSES.sliceBytes;
+	const [change, other] = [await begin(), await begin()];
+	admission.makeRoom(change, bytes);
+	const unread = charge(other, RESPONSES.bytesPerPrincipal);
+	expect(() => charge(other, bytes)).toThrow("that you have not read yet hold 8,388,608 of");
+	expect(() => charge(change, bytes + 1)).toThrow("that you have not read yet hold 8,388,608 of");
+	expect(() => admission.makeRoom(other, bytes)).toThrow("that you have not read yet hold 8,388,608 of");
+	const response = charge(change, bytes);
+	expect(admission.budget.used).toBe(RESPONSES.bytesPerPrincipal + bytes);
+	for (const reply of [unread, response]) reply.emit("close");
+	expect(admission.budget.used).toBe(0);
+});
+
+test("room is made for the largest response about a list whose elements are accepted", async () => {
+	const api = await TestApi.start();
+	const project = await api.project();
+	const type = EVENT_TYPES.map((entry) => entry.type).reduce((a, b) => (b.length > a.length ? b : a));
+	const ids = Array.from({ length: 100 }, (_, i) => String(i).padStart(60, "x"));
+	const events = ids.map((id) => ({ id: `evt_${id}`, type, data: {} }));
+	const published = await api.call("POST", `${project}/events`, { body: { events } });
+	expect(published.status).toBe(202);
+	// Numbers of events may have ten more digits.
+	expect(published.text.length).toBeLessThanOrEqual(ids.length * (RESPONSES.publishedBytes - 10));
+	const { sample } = eventTypeEntry("purchase.completed");
+	const orders = ids.map((id) => ({ ...sample, order_id: id.padStart(100, "x"), customer_email: `${id}@example.com` }));
+	const recorded = await api.call("POST", `${project}/orders/batch`, { body: { orders } });
+	expect(recorded.text.match(/"outcome":"recorded"/g)).toHaveLength(ids.length);
+	expect(recorded.text.match(/"seq":/g)).toHaveLength(2 * ids.length);
+	expect(recorded.text.length).toBeLessThanOrEqual(ids.length * (RESPONSES.recordedBytes - 20));
+	await api.close();
 });
 
 // Its share was never released: a few such clients kept all others from reading pages until a restart.

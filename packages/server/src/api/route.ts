@@ -137,6 +137,8 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	readonly bodyLimit?: number;
 	/** The list that the body may have: a {@link JsonList} for the handler, which then checks the body itself. */
 	readonly list?: BodyList;
+	/** What the response says about each of its elements that is accepted, at most, bytes. */
+	readonly resultBytes?: number;
 	/** Checks that a schema can't express; called with the fields that have the right type. */
 	readonly faults?: (body: Partial<Static<B>>) => readonly Fault[];
 	/** Its response may be large or take a while to create, so few such requests of one principal are processed at a time. */

@@ -17,6 +17,7 @@ import { serveDashboard } from "./dashboard.ts";
 import { Admission, inSlices } from "./http/admission.ts";
 import { Bodies, checkBody, OneByOne, readJsonBodies, releaseBody, turnOf } from "./http/body.ts";
 import { Connections } from "./http/connections.ts";
+import { lengthOfList } from "./http/json-body.ts";
 import { FailureLog, invalid, notFound, Problem, refuseConnection, sendProblem } from "./http/problem.ts";
 import { readQuery } from "./http/validate.ts";
 import { openApiDocument } from "./openapi/document.ts";
@@ -83,6 +84,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	await app.register(cookie);
 	app.decorateRequest("principal", null);
 	app.decorateRequest("countsAsRead", false);
+	app.decorateRequest("roomMade", 0);
 	app.decorateRequest("arrivedLater", false);
 	const turns = new Turns(REQUESTS.turnMs, parts.clock);
 	const bodies = new Bodies({
@@ -285,6 +287,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			pause: turns.slices(turnOf(request), REQUESTS.sliceBytes, REQUESTS.pieceBytes),
 			heavy,
 		});
+		if (route.list) admission.makeRoom(request, lengthOfList(request.body, route.list) * (route.resultBytes ?? 0));
 		const make = () => route.handler(call as never);
 		let result: Awaited<ReturnType<typeof make>>;
 		try {

@@ -111,6 +111,9 @@ export const RESPONSES = {
 	pageBytes: 4 * MIB,
 	/** A list counts as one more of {@link RATES.reads} for each of these bytes. */
 	countedBytes: 256 * KIB,
+	/** What a response says about a published event, or about a recorded order, at most, bytes. */
+	publishedBytes: 256,
+	recordedBytes: 1 * KIB,
 	/** Larger responses are written in slices of this size, bytes: a client that doesn't read can't hold more. */
 	sliceBytes: 64 * KIB,
 	/** A response is aborted if the client reads nothing of it for this long, milliseconds. */

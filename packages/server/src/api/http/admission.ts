@@ -15,6 +15,8 @@ declare module "fastify" {
 	interface FastifyRequest {
 		/** Whether the request counts by the rate of reads; then its response also counts by size. */
 		countsAsRead: boolean;
+		/** The largest response, bytes, that isn't refused any more; see {@link Admission.makeRoom}. */
+		roomMade: number;
 	}
 }
 
@@ -99,6 +101,19 @@ export class Admission {
 	}
 
 	/**
+	 * Call before a change whose response may have this many bytes: once it is made, refusing the response would say that
+	 * it wasn't, and the client would repeat it.
+	 *
+	 * @throws Problem 429 or 503 if there is no room
+	 */
+	makeRoom(request: FastifyRequest, bytes: number): void {
+		if (bytes <= RESPONSES.sliceBytes) return;
+		const principal = principalOf(request);
+		this.#checkRoom(principalName(principal), readerOf(request, principal), bytes);
+		request.roomMade = bytes;
+	}
+
+	/**
 	 * Charges a large response to its principal: its bytes until the client has read it or left and, for a list, further
 	 * reads.
 	 *
@@ -118,16 +133,21 @@ export class Admission {
 		// The client may have left in the meantime: its "close" event has already fired, and would release nothing.
 		if (request.raw.socket.destroyed || reply.raw.destroyed || reply.raw.closed) return;
 		const project = readerOf(request, principal);
-		if (this.#byProject.refusal(project, bytes) === "own") throw this.#refused(this.#byProject, project, false);
-		const refusal = this.budget.refusal(owner, bytes);
-		if (refusal !== null && !(refusal === "never" && this.#mayExceed(owner, bytes)))
-			throw this.#refused(this.budget, owner, refusal === "node", bytes);
+		if (bytes > request.roomMade) this.#checkFit(owner, project, bytes);
 		this.budget.hold(owner, bytes);
 		this.#byProject.hold(project, bytes);
 		reply.raw.once("close", () => {
 			this.budget.give(owner, bytes);
 			this.#byProject.give(project, bytes);
 		});
+	}
+
+	/** Refuses a response for which there is no room. */
+	#checkFit(owner: string, project: string, bytes: number): void {
+		if (this.#byProject.refusal(project, bytes) === "own") throw this.#refused(this.#byProject, project, false);
+		const refusal = this.budget.refusal(owner, bytes);
+		if (refusal !== null && !(refusal === "never" && this.#mayExceed(owner, bytes)))
+			throw this.#refused(this.budget, owner, refusal === "node", bytes);
 	}
 
 	/** A response that can't be paged may take its project's share, if its client has read all others. */
@@ -138,10 +158,9 @@ export class Admission {
 	}
 
 	/** Refuses, before doing any work, a response for which there can't be room. */
-	#checkRoom(owner: string, project: string): void {
-		const { pageBytes } = RESPONSES;
-		if (this.budget.used + pageBytes > this.budget.limit) throw this.#refused(this.budget, owner, true);
-		const hasRoom = (budget: Budget, name: string) => budget.heldBy(name) + pageBytes <= budget.perOwner;
+	#checkRoom(owner: string, project: string, bytes: number = RESPONSES.pageBytes): void {
+		if (this.budget.used + bytes > this.budget.limit) throw this.#refused(this.budget, owner, true);
+		const hasRoom = (budget: Budget, name: string) => budget.heldBy(name) + bytes <= budget.perOwner;
 		if (!hasRoom(this.budget, owner)) throw this.#refused(this.budget, owner, false);
 		if (!hasRoom(this.#byProject, project)) throw this.#refused(this.#byProject, project, false);
 	}

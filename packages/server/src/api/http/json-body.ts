@@ -3,6 +3,7 @@ import { REQUESTS } from "../../base/budgets.ts";
 import { grouped } from "../../base/text.ts";
 import { pointerAt, type ScannedList, type Spans, scanJson } from "./json-scan.ts";
 import { invalid, Problem } from "./problem.ts";
+import { isObject } from "./validate.ts";
 
 /** The list that a route's body may have: its elements are counted before anything is parsed, then parsed in slices. */
 export interface BodyList {
@@ -114,6 +115,12 @@ export class JsonList {
 			throw error;
 		}
 	}
+}
+
+/** How many elements the list of a parsed body has. */
+export function lengthOfList(body: unknown, { member }: Pick<BodyList, "member">): number {
+	const list = isObject(body) ? body[member] : undefined;
+	return list instanceof JsonList ? list.length : 0;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { CURRENCIES, eventTypeEntry } from "@posthorn/protocol";
-import { REQUESTS } from "../../../base/budgets.ts";
+import { REQUESTS, RESPONSES } from "../../../base/budgets.ts";
 import { CURRENCY_DETAIL } from "../../../base/schemas.ts";
 import {
 	DELIVERABLE_KINDS,
@@ -130,6 +130,7 @@ export function orderRoutes({ store, config }: Pick<ApiParts, "store" | "config"
 			checksOwnBody: true,
 			bodyLimit: Math.max(config.maxBatchBytes, limit),
 			list: { member: "orders", items: MAX_ORDERS, itemBytes: limit },
+			resultBytes: RESPONSES.recordedBytes,
 			success: { status: 200, description: "The outcome of each order.", schema: OrderResults },
 			async handler({ params: { projectId }, body, pause }) {
 				const batch = readBatch(body);

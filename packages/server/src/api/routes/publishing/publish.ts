@@ -1,6 +1,6 @@
 import { type EventType, isEventType, isoTime, memberSource } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
-import { REQUESTS } from "../../../base/budgets.ts";
+import { REQUESTS, RESPONSES } from "../../../base/budgets.ts";
 import { pagesOf } from "../../../base/collections.ts";
 import { EVENT_ID } from "../../../base/ids.ts";
 import type { Fault } from "../../../base/text.ts";
@@ -99,6 +99,7 @@ export function publishRoutes({ storage, engine, config, ids }: ApiParts): Route
 			checksOwnBody: true,
 			bodyLimit: Math.max(config.maxBatchBytes, eventBytes),
 			list: { member: "events", items: MAX_BATCH, itemBytes: eventBytes },
+			resultBytes: RESPONSES.publishedBytes,
 			success: { status: 202, description: "The events with their sequence numbers.", schema: PublishedEvents },
 			problems: { ...LOG_PROBLEMS, conflict: "An id belongs to an event with different content." },
 			async handler({ params: { projectId }, request, pause }) {
