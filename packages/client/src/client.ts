@@ -1,10 +1,10 @@
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 import type { paths } from "../../api-types/src/api.ts";
-import { InvalidCallError } from "./errors.ts";
+import { ApiError, InvalidCallError } from "./errors.ts";
 import { newEventId } from "./event-id.ts";
 import type { EventPage, LogEvent, NewEvent, Position, PublishedEvent } from "./events.ts";
 import { endOfLog, type FollowOptions, follow, parsePage, type ReadPage } from "./follow.ts";
-import { type RetryOptions, withRetries } from "./retry.ts";
+import { checkRetry, type RetryOptions, withRetries } from "./retry.ts";
 
 export interface ClientOptions {
 	/** Where the service is, such as `https://hooks.example.com`. */
@@ -53,6 +53,8 @@ export interface Client {
 /** Paths whose repetition changes nothing although they are POSTs, because the body names what it creates. */
 const EVENTS = /\/v1\/projects\/[^/]+\/events$/;
 const SAFE_TO_REPEAT: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE"]);
+/** Following a redirect turns a POST into a GET (301, 302), and drops the key if it leads to another origin. */
+const REDIRECT = "manual";
 
 /** A response whose body has arrived: the connection may break before that, and the call is then tried again. */
 async function complete(response: Response): Promise<Response> {
@@ -64,7 +66,9 @@ async function complete(response: Response): Promise<Response> {
 /** Throws for a URL that no call can be made with. */
 function checkUrl(url: string): void {
 	const { protocol, username, password } = URL.canParse(url) ? new URL(url) : {};
-	const isFit = (protocol === "https:" || protocol === "http:") && username === "" && password === "";
+	const isService = (protocol === "https:" || protocol === "http:") && username === "" && password === "";
+	// Paths are added at the end.
+	const isFit = isService && !/[?#]/.test(url);
 	if (!isFit) throw new TypeError(`createClient got the url "${url}"; give one such as https://hooks.example.com.`);
 }
 
@@ -88,6 +92,23 @@ function checkEvents(events: readonly unknown[]): void {
 			);
 }
 
+/** What the service responded to a publish call. Undefined if it doesn't confirm each of the events. */
+function confirmed(text: string, batch: boolean, count: number): readonly PublishedEvent[] | undefined {
+	const body = parsed(text) as { events?: unknown } | undefined | null;
+	const events = batch ? body?.events : [body];
+	const isComplete =
+		Array.isArray(events) && events.length === count && events.every((event) => typeof event?.seq === "number");
+	return isComplete ? events : undefined;
+}
+
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
 /** A client for one project. It has no state and needs no closing. */
 export function createClient({
 	url,
@@ -101,6 +122,7 @@ export function createClient({
 			throw new TypeError(`createClient needs "${name}". Is its environment variable set?`);
 	checkUrl(url);
 	const key = checkedKey(givenKey);
+	checkRetry(retry);
 	const baseUrl = url.replace(/\/+$/, "");
 
 	/** Throws for everything but 2xx, after the retries that the call allows. */
@@ -109,7 +131,7 @@ export function createClient({
 		const { method, signal } = request;
 		const idempotent = SAFE_TO_REPEAT.has(method) || EVENTS.test(pathname);
 		const attempt = async (until: AbortSignal) =>
-			complete(await doFetch(new Request(request.clone(), { signal: until })));
+			complete(await doFetch(new Request(request.clone(), { signal: until, redirect: REDIRECT })));
 		return withRetries(attempt, { name: `${method} ${pathname}`, idempotent, signal }, retry);
 	}
 
@@ -122,18 +144,22 @@ export function createClient({
 	});
 	const events = "/v1/projects/{project_id}/events";
 	const path = { project_id: project };
+	const eventsUrl = new URL(`${baseUrl}/v1/projects/${encodeURIComponent(project)}/events`);
 
-	const readPage: ReadPage = async (query, signal, timeoutMs) => {
-		const at = new URL(`${baseUrl}/v1/projects/${encodeURIComponent(project)}/events`);
+	const readPage: ReadPage = async (query, signal, retries) => {
+		const at = new URL(eventsUrl);
 		for (const [name, value] of Object.entries(query))
 			if (value !== undefined) at.searchParams.set(name, Array.isArray(value) ? value.join(",") : String(value));
 		const name = `GET ${at.pathname}`;
 		const attempt = async (until: AbortSignal) => {
-			const response = await doFetch(at, { headers: { Authorization: `Bearer ${key}` }, signal: until });
-			return complete(response);
+			const headers = { Authorization: `Bearer ${key}` };
+			return complete(await doFetch(at, { headers, signal: until, redirect: REDIRECT }));
 		};
-		const once = { retries: 0, timeoutMs };
-		return (await withRetries(attempt, { name, idempotent: true, signal }, once)).text();
+		const response = await withRetries(attempt, { name, idempotent: true, signal }, retries);
+		const text = await response.text();
+		const page = parsePage(text);
+		if (page === undefined) throw new ApiError(name, response, text);
+		return page;
 	};
 
 	async function publish(events: readonly NewEvent[], options?: CallOptions): Promise<readonly PublishedEvent[]>;
@@ -146,25 +172,36 @@ export function createClient({
 		checkEvents(batch ? given : [given]);
 		const named = (batch ? given : [given]).map((event: NewEvent) => ({ ...event, id: event.id ?? newEventId() }));
 		const body = batch ? { events: named } : named[0]!;
-		const { data } = await api.POST(events, { params: { path }, body, ...(signal && { signal }) });
-		return "events" in data! ? data.events : data!;
+		const { data, response } = await api.POST(events, {
+			params: { path },
+			body,
+			parseAs: "text",
+			...(signal && { signal }),
+		});
+		const text = typeof data === "string" ? data : "";
+		const published = confirmed(text, batch, named.length);
+		// A proxy or another server may respond with 2xx, too.
+		if (published === undefined) throw new ApiError(`POST ${eventsUrl.pathname}`, response, text);
+		return batch ? published : published[0]!;
 	}
 
 	return {
 		api,
 		publish,
 		follow: (options = {}) => follow(readPage, options),
-		read: async (from, { types, limit = 200, signal } = {}) =>
-			parsePage(await readPage({ ...from, type: types, limit, wait: 0 }, signal, retry.timeoutMs ?? 30_000)),
-		end: ({ signal } = {}) => endOfLog(readPage, signal),
+		read: (from, { types, limit = 200, signal } = {}) =>
+			readPage({ ...from, type: types, limit, wait: 0 }, signal, retry),
+		end: ({ signal } = {}) => endOfLog(readPage, signal, retry),
 		async get(eventId, { signal } = {}) {
 			const { data, response } = await api.GET(`${events}/{event_id}`, {
 				params: { path: { ...path, event_id: eventId } },
 				parseAs: "text",
 				...(signal && { signal }),
 			});
-			const raw = data as unknown as string;
-			const event = Object.defineProperty(JSON.parse(raw) as LogEvent, "raw", { value: raw, enumerable: false });
+			const raw = typeof data === "string" ? data : "";
+			const body = parsed(raw) as Partial<LogEvent> | undefined | null;
+			if (typeof body?.id !== "string") throw new ApiError(`GET ${eventsUrl.pathname}/${eventId}`, response, raw);
+			const event = Object.defineProperty(body as LogEvent, "raw", { value: raw, enumerable: false });
 			return { event, seq: Number(response.headers.get("x-posthorn-seq")) };
 		},
 	};

@@ -45,7 +45,7 @@ export class ApiError extends PosthornError {
 
 	constructor(request: string, response: Response, body: string) {
 		const problem = problemIn(body);
-		const { title = response.statusText, detail = foreign(body) } = problem ?? {};
+		const { title = response.statusText, detail = redirect(response) ?? foreign(body) } = problem ?? {};
 		const errors = problem?.errors ?? [];
 		const faults = errors.map((fault) => `\n  ${fault.pointer || "the body"} ${fault.detail}`);
 		const what = faults.length > 0 ? `${title}.` : detail;
@@ -107,6 +107,15 @@ function problemIn(body: string): ProblemBody | null {
 	} catch {
 		return null;
 	}
+}
+
+/** What a redirect means for the caller; undefined if the response isn't one. */
+function redirect({ type, status, headers }: Response): string | undefined {
+	const location = headers.get("location");
+	// Browsers hide everything about it.
+	if (type !== "opaqueredirect" && (location === null || status < 300 || status > 399)) return undefined;
+	const where = location === null ? "" : ` to ${location.slice(0, SHOWN_TEXT)}`;
+	return `The response is a redirect${where}, which isn't followed. Use a URL that leads to the service directly.`;
 }
 
 function foreign(body: string): string {

@@ -1,7 +1,7 @@
 import { eachElement, memberSource } from "../../protocol/src/raw-json.ts";
 import { ApiError, ConnectionError, InvalidCallError, LogBehindError } from "./errors.ts";
 import type { EventPage, EventType, LogEvent, Position } from "./events.ts";
-import { delayMs, type OnRetry, sleep } from "./retry.ts";
+import { delayMs, type OnRetry, type RetryOptions, sleep } from "./retry.ts";
 
 export interface FollowOptions {
 	/**
@@ -24,8 +24,8 @@ export interface FollowOptions {
 	readonly onRetry?: OnRetry;
 }
 
-/** What following needs from the client: one page, without retries. */
-export type ReadPage = (query: PageQuery, signal: AbortSignal | undefined, timeoutMs: number) => Promise<string>;
+/** What following needs from the client: one page. */
+export type ReadPage = (query: PageQuery, signal: AbortSignal | undefined, retries: RetryOptions) => Promise<EventPage>;
 
 interface PageQuery extends Position {
 	readonly type?: readonly EventType[] | undefined;
@@ -35,7 +35,8 @@ interface PageQuery extends Position {
 
 /** Shorter than the idle timeouts of proxies. */
 const WAIT_S = 30;
-const TIMEOUT_MS = 45_000;
+/** Following repeats calls itself, without an end. */
+const ONCE: RetryOptions = { retries: 0, timeoutMs: 45_000 };
 /** Soon enough for someone who watches, and rare enough for a service under repair. */
 const LONGEST_DELAY_MS = 15_000;
 /** No log is longer: what reads from there learns where the log ends. */
@@ -59,12 +60,12 @@ export async function* follow(readPage: ReadPage, options: FollowOptions): Async
 	const { from = "start", types, limit = 200, signal, onLogBehind, onRetry } = options;
 	checkFrom(from);
 	let position: Position = typeof from === "object" ? from : { after: 0 };
-	if (from === "end") position = await untilReached(() => endOfLog(readPage, signal));
+	if (from === "end") position = await untilReached(() => endOfLog(readPage, signal, ONCE));
 	for (;;) {
 		let page: EventPage;
 		try {
 			const query = { ...position, type: types, limit, wait: WAIT_S };
-			page = parsePage(await untilReached(() => readPage(query, signal, TIMEOUT_MS)));
+			page = await untilReached(() => readPage(query, signal, ONCE));
 		} catch (error) {
 			if (!(error instanceof LogBehindError) || onLogBehind === undefined) throw error;
 			await onLogBehind(error);
@@ -101,22 +102,30 @@ function isTemporary(error: unknown): error is ApiError | ConnectionError {
 }
 
 /** The position of the newest event. */
-export async function endOfLog(readPage: ReadPage, signal: AbortSignal | undefined): Promise<Position> {
+export async function endOfLog(
+	readPage: ReadPage,
+	signal: AbortSignal | undefined,
+	retries: RetryOptions,
+): Promise<Position> {
 	try {
-		return parsePage(await readPage({ after: BEYOND, limit: 1, wait: 0 }, signal, TIMEOUT_MS)).position;
+		return (await readPage({ after: BEYOND, limit: 1, wait: 0 }, signal, retries)).position;
 	} catch (error) {
 		if (error instanceof LogBehindError) return error.position;
 		throw error;
 	}
 }
 
-/** A page with each event's exact text. */
-export function parsePage(text: string): EventPage {
-	const { data, last_seq, epoch } = JSON.parse(text) as {
-		readonly data: readonly LogEvent[];
-		readonly last_seq: number;
-		readonly epoch: string;
-	};
+interface PageBody {
+	readonly data: readonly LogEvent[];
+	readonly last_seq: number;
+	readonly epoch: string;
+}
+
+/** A page with each event's exact text; undefined if the text isn't a page. */
+export function parsePage(text: string): EventPage | undefined {
+	const body = pageBody(text);
+	if (body === undefined) return undefined;
+	const { data, last_seq, epoch } = body;
 	const list = memberSource(text, "data") ?? "[]";
 	const starts: number[] = [];
 	eachElement(list, 0, (_, start) => {
@@ -129,4 +138,13 @@ export function parsePage(text: string): EventPage {
 		return Object.defineProperty(event, "raw", { value: raw, enumerable: false });
 	});
 	return { events, position: { after: last_seq, epoch } };
+}
+
+function pageBody(text: string): PageBody | undefined {
+	try {
+		const body = JSON.parse(text) as Partial<PageBody> | null;
+		return Array.isArray(body?.data) && typeof body.last_seq === "number" ? (body as PageBody) : undefined;
+	} catch {
+		return undefined;
+	}
 }

@@ -28,6 +28,23 @@ const DEFAULTS = { retries: 5, maxDelayMs: 30_000, timeoutMs: 30_000 } as const;
 const OUTAGES: ReadonlySet<number> = new Set([502, 503, 504]);
 const TOO_MANY = 429;
 
+/** The longest delay that timers take, milliseconds. */
+const LONGEST_MS = 2_147_483_647;
+
+/** Throws for numbers that would repeat calls without an end or a pause, such as NaN from a variable that isn't set. */
+export function checkRetry({ retries, maxDelayMs, timeoutMs }: RetryOptions): void {
+	const limits = {
+		retries: [retries, 0, Number.POSITIVE_INFINITY],
+		maxDelayMs: [maxDelayMs, 0, LONGEST_MS],
+		timeoutMs: [timeoutMs, 1, LONGEST_MS],
+	} as const;
+	for (const [name, [value, least, most]] of Object.entries(limits))
+		if (value !== undefined && !(value >= least && value <= most))
+			throw new TypeError(
+				`createClient got ${value} as retry.${name}; give a number from ${least}${most === LONGEST_MS ? ` to ${most}` : ""}.`,
+			);
+}
+
 /**
  * Makes a call until it succeeds, is refused for good, or its retries are used up. A 429 is always repeated: nothing
  * has happened. Outages and lost responses are only repeated if the call is idempotent.
@@ -67,7 +84,7 @@ async function once(
 	timeoutMs: number,
 	signal: AbortSignal | undefined,
 ): Promise<Once> {
-	const timeout = AbortSignal.timeout(timeoutMs);
+	const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
 	try {
 		return { response: await attempt(signal ? AbortSignal.any([signal, timeout]) : timeout) };
 	} catch (cause) {

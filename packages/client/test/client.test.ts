@@ -1,10 +1,13 @@
 import { copyFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { unusedPort, within } from "@posthorn/testkit";
 import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
 import {
 	ApiError,
+	type Client,
 	ConnectionError,
 	createClient,
 	type EventPage,
@@ -58,8 +61,16 @@ test("a client that could never make a call isn't created", () => {
 	for (const key of ["phk_…", "phk_1\nphk_2", "phk 1", " "])
 		expect(() => createClient({ ...options, key })).toThrow(/got a key with .* Pass all of phk_…, as it was shown\.$/);
 	expect(() => createClient({ ...options, key: "phk_1\n" })).not.toThrow();
-	for (const url of ["hooks.example.com", "localhost:8420", "ftp://example.com", "https://me:secret@example.com"])
+	const urls = ["hooks.example.com", "localhost:8420", "ftp://example.com", "https://me:secret@example.com"];
+	for (const url of [...urls, `${service.url}/#/logs`, `${service.url}/?project=1`])
 		expect(() => createClient({ ...options, url })).toThrow("give one such as https://hooks.example.com.");
+	// They repeated calls without an end, or without a pause.
+	for (const retry of [{ retries: Number.NaN }, { maxDelayMs: Number.NaN }, { timeoutMs: 0 }, { timeoutMs: Infinity }])
+		expect(() => createClient({ ...options, retry })).toThrow(
+			new RegExp(`^createClient got \\S+ as retry\\.${Object.keys(retry)[0]}; give a number from `),
+		);
+	const retry = { retries: Number.POSITIVE_INFINITY, maxDelayMs: 0, timeoutMs: 1_500.5 };
+	expect(() => createClient({ ...options, retry })).not.toThrow();
 });
 
 test("a call that can't be made fails with its reason, without a retry", async () => {
@@ -130,6 +141,61 @@ test.each([
 	expect(seen).toBe(tries);
 	if (tries === 1) expect(result).toMatchObject({ name: "ApiError", status, retryAfter: after && Number(after) });
 	else expect(result).toMatchObject({ seq: 1 });
+});
+
+/** What each kind of call throws. */
+async function failuresOf(posthorn: Client): Promise<unknown[]> {
+	const writes = [posthorn.publish(ORDER), posthorn.publish([ORDER])];
+	const reads = [posthorn.read({ after: 0 }), posthorn.end(), posthorn.get("evt_1"), posthorn.follow().next()];
+	const results = await Promise.allSettled([...writes, ...reads]);
+	return results.map((result) => (result.status === "rejected" ? result.reason : result.value));
+}
+
+// fetch turns a redirected POST into a GET: the event was never published, and publish returned a page of the log.
+test.each([301, 302, 303, 307, 308])("a redirect (%i) isn't followed, and says where it leads", async (status) => {
+	const away: string[] = [];
+	const proxy = createServer(({ method = "", url = "" }, response) => {
+		if (url.startsWith("/moved")) away.push(`${method} ${url}`);
+		const headers = { location: `/moved${url}`, "content-type": "application/json" };
+		response.writeHead(url.startsWith("/moved") ? 200 : status, headers).end('{"data":[],"last_seq":0,"epoch":"1.1"}');
+	});
+	const { id, key } = await service.keyOfProject();
+	await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+	const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+	const posthorn = createClient({ url, key, project: id });
+	for (const error of await failuresOf(posthorn)) {
+		expect(error).toMatchObject({ name: "ApiError", status, code: "unknown" });
+		expect((error as ApiError).detail).toMatch(
+			/^The response is a redirect to \/moved\/v1\/projects\/.*a URL that leads/,
+		);
+	}
+	expect(away).toEqual([]);
+	proxy.closeAllConnections();
+	await new Promise((resolve) => proxy.close(resolve));
+});
+
+test.each(["{}", "null", "[]", "<html>Welcome</html>", "", '{"data":{}}', '{"events":[]}'])(
+	"a 200 with %j isn't taken for the service's response",
+	async (body) => {
+		const other: typeof fetch = async () => new Response(body, { headers: { "content-length": String(body.length) } });
+		const posthorn = createClient({ url: service.url, key: "phk_1", project: "proj_1", fetch: other });
+		for (const error of await failuresOf(posthorn)) {
+			expect(error).toMatchObject({ name: "ApiError", status: 200, code: "unknown" });
+			expect((error as ApiError).message).toMatch(
+				/^(?:GET|POST) \/v1\/projects\/proj_1\/events\S* → 200: .*Does the URL lead to/,
+			);
+		}
+	},
+);
+
+test("pages and the end of the log are retried like other calls", async () => {
+	let seen = 0;
+	const failing: typeof fetch = async (input, init) =>
+		seen++ % 2 === 0 ? new Response("", { status: 503 }) : fetch(input, init);
+	const posthorn = await service.project({ fetch: failing, retry: QUICK });
+	expect(await posthorn.end()).toMatchObject({ after: 0 });
+	expect(await posthorn.read({ after: 0 })).toMatchObject({ events: [], position: { after: 0 } });
+	expect(seen).toBe(4);
 });
 
 test("a POST without an id of its own isn't repeated after an outage", async () => {

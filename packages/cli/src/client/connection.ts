@@ -106,7 +106,7 @@ export function warnIfReadable(url: string): void {
 /** @throws UsageError unless it is the URL of a service */
 export function checkedUrl(text: string | undefined): string {
 	if (!text) throw new UsageError(['There is no service to talk to. Run "posthorn login", or set POSTHORN_URL.']);
-	if (!/^https?:\/\//.test(text) || !URL.canParse(text))
+	if (!/^https?:\/\/[^?#]+$/.test(text) || !URL.canParse(text))
 		throw new UsageError([`The URL is "${text}"; it must be one such as https://hooks.example.com.`]);
 	const url = new URL(text);
 	if (url.username || url.password) throw new UsageError(["The URL must not contain a user name or password."]);
