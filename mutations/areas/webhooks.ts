@@ -74,8 +74,8 @@ export const WEBHOOKS = [
 			},
 			{
 				name: "lease-lost-silently",
-				find: "		else this.#lost.abort(",
-				replace: "		else void (",
+				find: "		else this.#lose();",
+				replace: "		else return;",
 				why: "A handler can't notice that another process may handle its event.",
 			},
 		],

@@ -14,6 +14,8 @@ export class Lease {
 	readonly #options: LeaseOptions;
 	readonly #lost = new AbortController();
 	#timer: ReturnType<typeof setTimeout> | undefined;
+	/** Runs while the store is asked for more time. */
+	#expiry: ReturnType<typeof setTimeout> | undefined;
 	#ended = false;
 	/** When the lease ends at the latest. */
 	#end: number;
@@ -34,6 +36,7 @@ export class Lease {
 	end(): void {
 		this.#ended = true;
 		clearTimeout(this.#timer);
+		clearTimeout(this.#expiry);
 	}
 
 	#renewLater(): void {
@@ -43,6 +46,8 @@ export class Lease {
 	async #renew(): Promise<void> {
 		const { store, key, token, leaseMs, onError } = this.#options;
 		const askedAt = performance.now();
+		// A store that doesn't respond, as behind a broken network, can't extend the lease either.
+		this.#expiry = setTimeout(() => this.#lose(), Math.max(0, this.#end - askedAt));
 		let isHeld: boolean;
 		try {
 			isHeld = await store.renew(key, token, leaseMs);
@@ -51,8 +56,14 @@ export class Lease {
 			onError(error);
 			isHeld = performance.now() < this.#end;
 		}
+		clearTimeout(this.#expiry);
 		if (this.#ended) return;
 		if (isHeld) this.#renewLater();
-		else this.#lost.abort(new Error(`The claim on ${key} was lost: another process may handle the event now.`));
+		else this.#lose();
+	}
+
+	#lose(): void {
+		const { key } = this.#options;
+		this.#lost.abort(new Error(`The claim on ${key} was lost: another process may handle the event now.`));
 	}
 }

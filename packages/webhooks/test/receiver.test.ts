@@ -269,6 +269,25 @@ describe("createReceiver", () => {
 			expect(logged).toHaveLength(2);
 		});
 
+		it("aborts the handler's signal when its lease ends, even if the store doesn't respond to a renewal", async () => {
+			const store: Store = { ...memoryStore(), renew: () => new Promise(() => undefined) };
+			let reason: unknown;
+			const { send } = setUp({
+				store,
+				lease: 0.05,
+				on: {
+					"*": async (_event, { signal }) => {
+						await new Promise<void>((end) => signal.addEventListener("abort", () => end()));
+						({ reason } = signal);
+					},
+				},
+			});
+			await send(event);
+			expect(reason).toMatchObject({
+				message: expect.stringMatching(/^The claim on .* was lost: another process may/),
+			});
+		});
+
 		it("still aborts the handler's signal once renewals have failed for a lease", async () => {
 			const { send } = setUp({
 				onError,

@@ -197,6 +197,27 @@ describe("the table", () => {
 		database.close();
 	});
 
+	// `new DatabaseSync(path)` waits for no other connection: of two processes, one failed to claim, or to finish, an event.
+	it.each([
+		[{}, 5_000],
+		[{ timeout: 70 }, 70],
+	])("waits in SQLite, with %j, for another process that writes", (options, timeout) => {
+		const database = new DatabaseSync(":memory:", options);
+		sqliteStore(database);
+		expect(database.prepare("PRAGMA busy_timeout").get()).toEqual({ timeout });
+		database.close();
+	});
+
+	it("can be one of a connection that returns integers as BigInt", async () => {
+		const database = new DatabaseSync(":memory:", { readBigInts: true });
+		const store = sqliteStore(database);
+		await store.put("key", "body");
+		expect(await store.next("a", LONG_MS)).toEqual({ key: "key", body: "body", tries: 1 });
+		expect(await store.finish("key", "a")).toBe(true);
+		expect(await store.claim("key", "b", LONG_MS)).toBe("done");
+		database.close();
+	});
+
 	it.each(["main.events", "attached.events"])("can be %s in SQLite", async (table) => {
 		const database = new DatabaseSync(":memory:");
 		database.exec("ATTACH ':memory:' AS attached");

@@ -1,6 +1,9 @@
 import { type Claim, DAY_MS, type InboxEntry, type InboxStore, KEEP_DAYS } from "../store.ts";
 import { PURGE_EVERY_MS, PURGE_ROWS, quotedTable, TABLE } from "./table.ts";
 
+/** How long to wait for another process that writes, milliseconds, unless the connection has a timeout of its own. */
+const BUSY_MS = 5_000;
+
 type Value = string | number | null;
 
 /** What the store needs of a database: `node:sqlite`, `better-sqlite3` and `bun:sqlite` all have it. */
@@ -30,6 +33,7 @@ export function sqliteStore(
 	// SQLite takes the schema before the index's name, not before the table's.
 	const bare = quotedTable(table.split(".").at(-1)!);
 	const index = (suffix: string) => quotedTable(`${table}_${suffix}`);
+	waitForOthers(database);
 	database.exec(`
 		CREATE TABLE IF NOT EXISTS ${name} (
 			key TEXT PRIMARY KEY, token TEXT, due INTEGER NOT NULL, tries INTEGER NOT NULL DEFAULT 0,
@@ -89,7 +93,14 @@ export function sqliteStore(
 		},
 		async next(token, leaseMs) {
 			const [row] = next.all(token, now() + leaseMs, now()) as InboxEntry[];
-			return row && { key: row.key, body: row.body, tries: row.tries };
+			// A connection may return integers as BigInt.
+			return row && { key: row.key, body: row.body, tries: Number(row.tries) };
 		},
 	};
+}
+
+/** `node:sqlite` fails immediately by default if another process writes: a claim, or worse, the end of one would be lost. */
+function waitForOthers(database: SqliteDatabase): void {
+	const [row] = database.prepare("PRAGMA busy_timeout").all() as { timeout: number }[];
+	if (!row?.timeout) database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
 }
