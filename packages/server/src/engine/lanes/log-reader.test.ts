@@ -95,6 +95,15 @@ test("reports an event under another one's number, but not the same event again"
 	expect(log.lastSeq).toBe(4);
 });
 
+test("reports an event whose number was only announced: it may be another's, of a log that was rewound", () => {
+	const log = reader({}, 3);
+	const [second, third] = events(2, 3);
+	expect(log.appended([third!], 0)).toBe(third);
+	// Now it is known, though no lane needs it.
+	expect(log.appended([third!], 0)).toBeNull();
+	expect(log.appended([second!], 0)).toBe(second);
+});
+
 test("an event published while a read finds nothing doesn't count as read", async () => {
 	// An empty window describes the log only as of the start of the read.
 	const answers: ((events: LogEvent[]) => void)[] = [];

@@ -86,7 +86,6 @@ export class LogReader implements Log {
 	 */
 	appended(events: readonly LogEvent[], foremost: number): LogEvent | null {
 		let doubtful: LogEvent | null = null;
-		this.#know(events.at(-1));
 		for (const event of events) {
 			if (event.seq <= this.lastSeq) {
 				if (!this.#holds(event)) doubtful ??= event;
@@ -96,6 +95,7 @@ export class LogReader implements Log {
 			if (follows && foremost >= this.lastSeq - NEAR_END) this.#extendEnd(event);
 			this.lastSeq = event.seq;
 		}
+		this.#know(events.at(-1));
 		return doubtful;
 	}
 
