@@ -88,6 +88,15 @@ export const API = [
 			},
 		],
 	),
+	...of("server/src/api/metrics.ts", inApi("system"), [
+		{
+			name: "gauges-wait-for-the-clock",
+			find: "readAt === null || havePassed(clock, GAUGES_EVERY_MS, readAt)",
+			replace: "readAt === null || clock.now() - readAt.now >= GAUGES_EVERY_MS",
+			only: "set back",
+			why: "Once the clock is set back by an hour, Prometheus gets the same backlog for an hour.",
+		},
+	]),
 	...of("server/src/api/server.ts", inApi("deferred-rights"), [
 		{
 			name: "late-body-outlives-rights",

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Budget } from "../base/budget.ts";
 import type { RateName } from "../base/budgets.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, havePassed, type Moment, momentOf } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { EngineObserver, NodeState, ProjectLoss } from "../engine/index.ts";
 import { SHORTAGES, type Shortages } from "../net/shortages.ts";
@@ -20,7 +20,7 @@ const GAUGES_EVERY_MS = 1_000;
 interface GaugeSource {
 	readonly storageCheck: Pick<StorageCheck, "read">;
 	readonly storage: Pick<Storage, "gauges">;
-	readonly clock: Pick<Clock, "now">;
+	readonly clock: Pick<Clock, "now" | "elapsed">;
 	readonly logger: Logger;
 }
 
@@ -203,12 +203,11 @@ function shownIn(registry: Registry) {
 
 /** Storage gauges, read on scrape. If storage doesn't respond they are left out. `up` says so, and if it is full. */
 function watchStorage(registry: Registry, { storage, storageCheck, clock, logger }: GaugeSource): void {
-	const now = () => clock.now();
-	let readAt = Number.NEGATIVE_INFINITY;
+	let readAt: Moment | null = null;
 	let reading: Promise<Gauges | null> = Promise.resolve(null);
 	const read = () => {
-		if (now() - readAt >= GAUGES_EVERY_MS) {
-			readAt = now();
+		if (readAt === null || havePassed(clock, GAUGES_EVERY_MS, readAt)) {
+			readAt = momentOf(clock);
 			reading = storage.gauges().catch((error: unknown) => {
 				logger.warn({ err: error }, "failed to read gauges from storage");
 				return null;
@@ -242,7 +241,7 @@ function watchStorage(registry: Registry, { storage, storageCheck, clock, logger
 	gauge(
 		"posthorn_backlog_oldest_age_seconds",
 		"How long the oldest of them has waited; 0 if there is none.",
-		({ oldestAt }) => (oldestAt === null ? 0 : Math.max(0, now() - oldestAt) / 1_000),
+		({ oldestAt }) => (oldestAt === null ? 0 : Math.max(0, clock.now() - oldestAt) / 1_000),
 	);
 	const retries = "Deliveries waiting for their next attempt.";
 	gauge("posthorn_retries_waiting", retries, ({ retriesWaiting }) => retriesWaiting);

@@ -198,6 +198,32 @@ test("is not ready while storage has no room, and says so", async () => {
 	await full.close();
 });
 
+// Once the clock was set back by an hour, all figures stayed as they were for an hour, and so did "storage is down".
+test("goes on reading figures from storage when the clock is set back", async () => {
+	let [now, elapsed, lost] = [Date.UTC(2026, 10, 21), 0, true];
+	const set = await TestApi.start({
+		parts: ({ storage, clock }) => ({
+			clock: { ...clock, now: () => now, elapsed: () => elapsed },
+			storage: new Proxy(storage, {
+				get(target, name) {
+					if (name !== "gauges" || !lost) return Reflect.get(target, name, target);
+					return () => Promise.reject(new StorageError("lost", "The worker is gone."));
+				},
+			}),
+		}),
+	});
+	expect(await sample(set, "posthorn_storage_up")).toBe("0");
+	lost = false;
+	now -= 3_600_000;
+	elapsed += 1_000;
+	expect(await sample(set, "posthorn_storage_up")).toBe("1");
+	await set.project();
+	expect(await sample(set, "posthorn_projects")).toBe("0");
+	now += 1_000;
+	expect(await sample(set, "posthorn_projects")).toBe("1");
+	await set.close();
+});
+
 test("reports and logs a server error without its details", async () => {
 	const broken = await TestApi.start({
 		parts: ({ engine }) => ({
