@@ -195,6 +195,13 @@ export const API = [
 		["server/src/api/admission.test.ts"],
 		[
 			{
+				name: "refused-requests-count",
+				find: "for (const other of names.slice(0, i)) this",
+				replace: "for (const other of names.slice(0, 0)) this",
+				only: "don't use up another",
+				why: "Requests that are refused for too many changes use up the project's replays.",
+			},
+			{
 				name: "project-takes-all-reads",
 				find: "perOwner: RESPONSES.readsPerProject,",
 				replace: "perOwner: RESPONSES.reads,",

@@ -131,6 +131,24 @@ test("a project's changes have a burst and a rate, whichever they are; other pro
 	await api.close();
 });
 
+// Whoever repeated them had used up the rate of replays by the time that changes were possible again.
+test("requests refused by one rate don't use up another", async () => {
+	let elapsed = 0;
+	const api = await TestApi.start({ parts: ({ clock }) => ({ clock: { ...clock, elapsed: () => elapsed } }) });
+	const project = await api.project();
+	const key = await api.keyOf(project);
+	const body = { filter: {}, dry_run: true };
+	const replay = async () => (await api.call("POST", `${project}/replays`, { key, body })).status;
+	for (let i = 0; i < RATES.changes.burst; i++)
+		expect((await api.call("PATCH", `${project}/webhooks/none`, { key, body: {} })).status).toBe(404);
+	for (let i = 0; i < RATES.bulkReplays.burst; i++) expect(await replay()).toBe(429);
+	// Enough for all of these changes, and for a fifth of a replay.
+	elapsed += 1_000;
+	for (let i = 0; i < RATES.bulkReplays.burst; i++) expect(await replay()).toBe(202);
+	expect(await replay()).toBe(429);
+	await api.close();
+});
+
 test("a project's store facts have a burst and a rate of their own", async () => {
 	const api = await TestApi.start(AT_ONCE);
 	const project = await api.project();

@@ -44,3 +44,13 @@ test("all owners share the node's rate, and each leaves as much of it to the oth
 	now += 500;
 	expect([limit.take("a"), limit.take("e"), limit.take("f")]).toEqual([node(3), null, node(1)]);
 });
+
+test("a token can be given back, to its owner and to the node", () => {
+	const limit = new RateLimit({ burst: 1, perMinute: 60, node: { burst: 2, perMinute: 60 } }, { elapsed: () => 5_000 });
+	expect([limit.take("a"), limit.take("b")]).toEqual([null, null]);
+	expect([limit.take("a"), limit.take("c")]).toEqual([own(1), node(1)]);
+	limit.giveBack("a");
+	expect([limit.take("a"), limit.take("c")]).toEqual([null, node(1)]);
+	limit.giveBack("b");
+	expect([limit.take("c"), limit.take("b")]).toEqual([null, node(1)]);
+});

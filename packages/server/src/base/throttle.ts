@@ -109,6 +109,12 @@ export class RateLimit {
 		return null;
 	}
 
+	/** Returns a token that was just taken, because nothing was done. */
+	giveBack(owner: string): void {
+		this.charge(owner, -1);
+		if (this.#node) this.#nodeFullAt -= intervalOf(this.#node);
+	}
+
 	#fullAtAfter(owner: string, count: number): number {
 		const now = this.#clock.elapsed();
 		return Math.max(now, this.#fullAt.get(owner) ?? now) + count * intervalOf(this.rate);

@@ -66,12 +66,15 @@ export class Admission {
 	count(request: FastifyRequest, route: Route): void {
 		const { principal } = request;
 		if (principal === null || principal.kind === "operator") return;
-		for (const name of ratesOf(route)) {
-			const [what, ofProject] = RATED[name];
-			const owner = ofProject === undefined ? principalName(principal) : payerOf(request)!;
-			const tooSoon = this.#rates[name].take(owner);
-			if (tooSoon?.whose === "own") throw retryLater("own", tooMany(name), tooSoon.wait);
-			if (tooSoon) throw retryLater("node", `This node is receiving too many ${what}.`, tooSoon.wait);
+		const ownerOf = (name: RateName) => (RATED[name][1] === undefined ? principalName(principal) : payerOf(request)!);
+		const names = ratesOf(route);
+		for (const [i, name] of names.entries()) {
+			const tooSoon = this.#rates[name].take(ownerOf(name));
+			if (tooSoon) {
+				for (const other of names.slice(0, i)) this.#rates[other].giveBack(ownerOf(other));
+				if (tooSoon.whose === "own") throw retryLater("own", tooMany(name), tooSoon.wait);
+				throw retryLater("node", `This node is receiving too many ${RATED[name][0]}.`, tooSoon.wait);
+			}
 			if (name === "reads") request.countsAsRead = true;
 		}
 	}
