@@ -1,5 +1,8 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { EVENT_TYPES } from "@posthorn/protocol";
 import {
@@ -9,6 +12,7 @@ import {
 	startRawReceiver,
 	startReceiver,
 	unusedPort,
+	within,
 	writeCaFile,
 } from "@posthorn/testkit";
 import type { Command } from "commander";
@@ -140,7 +144,7 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	await on.service.startAgain();
 	const url = "https://127.0.0.1:1/hooks";
 	const { id } = JSON.parse((await on.user.run(["webhooks", "create", url, "--events", "all", "--json"])).out);
-	const tail = new Running(on.user.spawn(["logs", "tail", "--json", "--limit", "1"]));
+	const tail = new Running(on.user.spawn(["logs", "tail", "--json"]));
 	await on.project.publish([1, 2].map((n) => ({ id: `evt_${n}`, type: "delivery.success" as const, data: {} })));
 	await tail.until("four attempts", () => tail.lines.length >= 4);
 	expect(
@@ -168,6 +172,14 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	expect(await tail.end("SIGINT")).toBe(0);
 	const seen = tail.lines.map((line) => line.id);
 	expect(new Set(seen).size).toBe(seen.length);
+
+	// After a second it also printed all others of the last two minutes.
+	const short = new Running(on.user.spawn(["logs", "tail", "--json", "--limit", "1"]));
+	await short.until("the newest attempt", () => short.lines.length > 0);
+	await on.project.publish({ id: "evt_4", type: "delivery.success", data: {} });
+	await short.until("the new attempts", () => short.lines.filter(({ event_id }) => event_id === "evt_4").length === 2);
+	await short.end("SIGINT");
+	expect(short.lines.map(({ event_id }) => event_id)).toEqual(["evt_3", "evt_4", "evt_4"]);
 	const table = await on.user.run(["logs", "list", "--event", "evt_3", "--status", "failed"]);
 	expect(table.out).toMatch(
 		/✘ delivery\.success +evt_3 +#2 +\d+ ms {2}connection_refused {2}https:\/\/127\.0\.0\.1:1\/hooks\n$/,
@@ -215,6 +227,19 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 		err: expect.stringMatching(/no attempt/),
 	});
 	expect((await on.user.run(["logs", "get", "att_none"])).code).toBe(1);
+});
+
+// It waited for all tries of the call, three minutes, and ignored further signals.
+test("logs tail ends at Ctrl-C while the service doesn't respond", async () => {
+	const asked = Promise.withResolvers<void>();
+	const silent = createServer(() => asked.resolve());
+	await once(silent.listen(0, "127.0.0.1"), "listening");
+	const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+	const tail = new Running(on.user.spawn(["logs", "tail", "--url", url, "--project", "proj_1"]));
+	await within("the call", asked.promise);
+	expect(await tail.end("SIGINT")).toBe(0);
+	silent.closeAllConnections();
+	await once(silent.close(), "close");
 });
 
 test("an attempt in full shows the response's headers, and the certificate that was rejected", async () => {

@@ -46,33 +46,49 @@ export async function tailLogs(options: LogOptions): Promise<void> {
 	const stop = new AbortController();
 	const signals = listenForStop();
 	void signals.first.then(() => stop.abort());
+	void signals.second.then(() => process.exit(130));
+	const { signal } = stop;
 	const seen = new Map<string, number>();
+	/** When the newest attempt began; null if there is none. */
+	let last: number | null = null;
+	let hasBegun = false;
 	let isAway = false;
-	while (!stop.signal.aborted) {
+	while (!signal.aborted) {
 		try {
-			const fresh = seen.size === 0 ? await newest(client, project, filter, wanted) : await unseen();
+			const fresh = hasBegun ? await unseen() : await past();
+			hasBegun = true;
 			for (const attempt of fresh.reverse()) {
 				show(attempt, options.json === true);
-				seen.set(attempt.id, Date.parse(attempt.started_at));
+				remember(attempt);
 			}
 			isAway = false;
 		} catch (error) {
+			if (signal.aborted) break;
 			if (!isTemporary(error)) throw error;
 			if (!isAway) warn(`${clean((error as Error).message)} Waiting for the service.`);
 			isAway = true;
 		}
 		forgetOld();
-		await sleep(POLL_MS, undefined, { signal: stop.signal }).catch(() => {});
+		await sleep(POLL_MS, undefined, { signal }).catch(() => {});
+	}
+
+	/** The newest attempts, as many as are wanted. The others that `unseen` would find now are past, too. */
+	async function past(): Promise<Attempt[]> {
+		const [newestOne] = await newest(client, project, filter, 1, signal);
+		if (newestOne === undefined) return [];
+		last = Date.parse(newestOne.started_at);
+		for (const attempt of await unseen()) remember(attempt);
+		return newest(client, project, filter, wanted, signal);
 	}
 
 	/** Reads back until a page has nothing new. */
 	async function unseen(): Promise<Attempt[]> {
 		const found: Attempt[] = [];
-		const last = Math.max(...seen.values());
-		const since = new Date(last - OVERLAP_MS).toISOString();
+		const since = last === null ? {} : { since: new Date(last - OVERLAP_MS).toISOString() };
 		let cursor: string | undefined;
 		do {
-			const page = await attempts(client, project, { ...filter, since, limit: PAGE, ...(cursor && { cursor }) });
+			const query = { ...filter, ...since, limit: PAGE, ...(cursor && { cursor }) };
+			const page = await attempts(client, project, query, signal);
 			const fresh = page.data.filter(({ id }) => !seen.has(id));
 			found.push(...fresh);
 			cursor = fresh.length > 0 ? (page.next_cursor ?? undefined) : undefined;
@@ -80,10 +96,14 @@ export async function tailLogs(options: LogOptions): Promise<void> {
 		return found;
 	}
 
-	/** Keeps at least the newest, so that the next read knows where to begin. */
+	function remember({ id, started_at }: Attempt): void {
+		const at = Date.parse(started_at);
+		seen.set(id, at);
+		last = Math.max(last ?? at, at);
+	}
+
 	function forgetOld(): void {
-		const last = Math.max(...seen.values());
-		for (const [id, at] of seen) if (at < last - OVERLAP_MS) seen.delete(id);
+		if (last !== null) for (const [id, at] of seen) if (at < last - OVERLAP_MS) seen.delete(id);
 	}
 }
 
@@ -91,19 +111,26 @@ type Attempt = Awaited<ReturnType<typeof attempts>>["data"][number];
 
 type AttemptQuery = NonNullable<operations["listAttemptSummaries"]["parameters"]["query"]>;
 
-async function attempts(client: Client, project: string, query: AttemptQuery) {
+async function attempts(client: Client, project: string, query: AttemptQuery, signal?: AbortSignal) {
 	const { data } = await client.api.GET("/v1/projects/{project_id}/attempts/summaries", {
 		params: { path: { project_id: project }, query },
+		...(signal && { signal }),
 	});
 	return data!;
 }
 
-async function newest(client: Client, project: string, filter: AttemptQuery, limit: number): Promise<Attempt[]> {
+async function newest(
+	client: Client,
+	project: string,
+	filter: AttemptQuery,
+	limit: number,
+	signal?: AbortSignal,
+): Promise<Attempt[]> {
 	const found: Attempt[] = [];
 	let cursor: string | undefined;
 	do {
 		const part = { ...filter, limit: Math.min(PAGE, limit - found.length), ...(cursor && { cursor }) };
-		const page = await attempts(client, project, part);
+		const page = await attempts(client, project, part, signal);
 		found.push(...page.data);
 		cursor = page.next_cursor ?? undefined;
 	} while (cursor !== undefined && found.length < limit);
