@@ -97,10 +97,19 @@ export const API = [
 			why: "Once the clock is set back by an hour, Prometheus gets the same backlog for an hour.",
 		},
 	]),
+	...of("server/src/api/http/body.ts", inApi("deferred-rights"), [
+		{
+			name: "waiting-body-outlives-rights",
+			find: "\t\t\t\trequest.hasWaited = true;\n",
+			replace: "",
+			only: "waits for its turn",
+			why: "A key publishes events up to ten seconds after it was deleted.",
+		},
+	]),
 	...of("server/src/api/server.ts", inApi("deferred-rights"), [
 		{
 			name: "late-body-outlives-rights",
-			find: "\t\tif (request.arrivedLater) await authorizeAgain(request, route, parts);\n",
+			find: "\t\tif (request.hasWaited) await authorizeAgain(request, route, parts);\n",
 			replace: "",
 			only: "while a body arrives",
 			why: "A member who is removed creates an API key with a request that was begun before.",

@@ -1,11 +1,13 @@
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { until } from "../../../testkit/src/until.ts";
 import { TestApi } from "../../test/api/api.ts";
 import { member, setUp } from "../../test/api/browser.ts";
 import { RESPONSES } from "../base/budgets.ts";
+import { OneByOne } from "./http/body.ts";
 
 let api: TestApi;
 let project: string;
@@ -69,6 +71,42 @@ test("a key that is deleted while a body arrives publishes nothing", async () =>
 	expect((await send(path, bearer(key), EVENT, async () => {})).status).toBe(202);
 	const late = await send(path, bearer(key), EVENT, () => api.call("DELETE", `${project}/api-keys/${id}`));
 	expect(late.status).toBe(401);
+	expect((await api.call("GET", path)).json.last_seq).toBe(1);
+});
+
+// One that had arrived completely before its key was looked up was authorized only then, and could wait for ten seconds.
+test("a key that is deleted while a large body waits for its turn publishes nothing", async () => {
+	const { engine, apiKeys } = api.parts;
+	const [publish, authenticate] = [engine.publish.bind(engine), apiKeys.authenticate.bind(apiKeys)];
+	const path = `${project}/events`;
+	const { id, key } = await createKey(["publish"]);
+	const large = { type: "delivery.success", data: { text: "x".repeat(RESPONSES.sliceBytes) } };
+	const [publishing, turn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+	vi.spyOn(engine, "publish").mockImplementationOnce(async (...call) => {
+		publishing.resolve();
+		await turn.promise;
+		return publish(...call);
+	});
+	const first = api.call("POST", path, { body: large });
+	await publishing.promise;
+	const accepted = once(api.app.server, "connection");
+	const content = JSON.stringify(large);
+	vi.spyOn(apiKeys, "authenticate").mockImplementationOnce(async (...call) => {
+		const [served] = (await accepted) as [Socket];
+		await until("the whole body to arrive", () => served.bytesRead > content.length);
+		return authenticate(...call);
+	});
+	const enter = vi.spyOn(OneByOne.prototype, "enter");
+	const { port } = api.app.server.address() as AddressInfo;
+	const headers = { ...bearer(key), "content-type": "application/json", "content-length": content.length };
+	const request = httpRequest({ port, host: "127.0.0.1", method: "POST", path, headers }).end(content);
+	const response = once(request, "response");
+	await until("it to wait", () => enter.mock.calls.length === 1);
+	expect((await api.call("DELETE", `${project}/api-keys/${id}`)).status).toBe(204);
+	turn.resolve();
+	expect((await first).status).toBe(202);
+	const [late] = (await response) as [IncomingMessage];
+	expect(late.statusCode).toBe(401);
 	expect((await api.call("GET", path)).json.last_seq).toBe(1);
 });
 

@@ -35,8 +35,8 @@ import { StorageCheck } from "./storage-check.ts";
 
 declare module "fastify" {
 	interface FastifyRequest {
-		/** Whether it was authorized before its whole body had arrived. */
-		arrivedLater: boolean;
+		/** Whether it has waited since it was authorized: for the rest of its body, or for its turn. */
+		hasWaited: boolean;
 	}
 }
 
@@ -85,7 +85,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	app.decorateRequest("principal", null);
 	app.decorateRequest("countsAsRead", false);
 	app.decorateRequest("roomMade", 0);
-	app.decorateRequest("arrivedLater", false);
+	app.decorateRequest("hasWaited", false);
 	const turns = new Turns(REQUESTS.turnMs, parts.clock);
 	const bodies = new Bodies({
 		largest: Math.max(parts.config.maxBatchBytes, parts.config.maxEventBytes + REQUESTS.envelopeBytes),
@@ -245,7 +245,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			admission.count(request, route);
 			if (route.access === "developer") await requireApp(request, route, parts);
 			// The client decides when the rest arrives.
-			if (route.access !== "open" && request.raw.complete === false) request.arrivedLater = true;
+			if (route.access !== "open" && request.raw.complete === false) request.hasWaited = true;
 			const encoding = request.headers["content-encoding"];
 			if (route.method !== "GET" && encoding !== undefined && encoding !== "identity")
 				throw new Problem("unsupported-media-type", "Send the body without a Content-Encoding: none is supported.");
@@ -261,8 +261,8 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 	};
 
 	async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-		// The right to do this may have ended while the body was arriving.
-		if (request.arrivedLater) await authorizeAgain(request, route, parts);
+		// The right to do this may have ended while the body was arriving or waiting.
+		if (request.hasWaited) await authorizeAgain(request, route, parts);
 		checkBody(route, request.body);
 		const query = readQuery(route.query, request.query as Record<string, unknown>);
 		// Health checks and scrapers may add any parameters.

@@ -44,6 +44,7 @@ export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turn
 		if (bytes.length === 0) return undefined;
 		try {
 			if (bytes.length > REQUESTS.sliceBytes) {
+				request.hasWaited = true;
 				if (!(await largeBodies.enter(request, turnOf(request))))
 					throw retryLater("own", "Other large requests of this project take too long. Send one at a time.");
 				await turns.take(turnOf(request));
