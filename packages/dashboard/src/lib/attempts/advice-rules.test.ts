@@ -87,6 +87,10 @@ const factsOf = ({ code, body = "", headers = {} }: Example): AdviceFacts => ({
 	response_headers: headers,
 });
 
+/** Words that refer to what only a delivery's page shows. */
+const OUT_OF_CONTEXT =
+	/\bbelow\b|^(?:Read|Raise) (?:it|its)\b|^Remove the requirement|path from it\b|^If (?:it's|that's)\b/;
+
 it("has an example for each rule", () => {
 	expect(Object.keys(EXAMPLES)).toEqual(ADVICE_RULES.map(({ name }) => name));
 });
@@ -103,7 +107,18 @@ describe.each(ADVICE_RULES.map((rule) => [rule.name, rule] as const))("%s", (nam
 		expect(advice.why).toMatch(/^\S.*\.$/);
 		expect(advice.tries.length).toBeGreaterThan(0);
 		for (const one of advice.tries) expect(one).toMatch(/^[A-Z].*\.$/);
+		expect(advice.tries[0]).not.toMatch(OUT_OF_CONTEXT);
 	});
+});
+
+it("begins with advice that makes sense where neither the reason nor the response is shown", () => {
+	// The webhook's page said "enter this address", but not which one.
+	const [redirect] = EXAMPLES.redirect!.map((example) => adviceFor(factsOf(example)).tries);
+	expect(redirect).toEqual([
+		"If your receiver is at https://www.hooks.example.com/in now, enter this address in the webhook's settings.",
+	]);
+	for (let code = 300; code < 600; code++)
+		expect(adviceFor(factsOf({ code })).tries[0], `${code}`).not.toMatch(OUT_OF_CONTEXT);
 });
 
 it("says nothing special about responses that say nothing special", () => {

@@ -8,7 +8,10 @@ import type { Certificate } from "@posthorn/protocol";
 /** Why an attempt ended as it did, and what to try. */
 export interface Advice {
 	readonly why: string;
-	/** Most likely first; none for a delivered attempt, or for a failed one whose delivery has succeeded since. */
+	/**
+	 * Most likely first; none for a delivered attempt, or for a failed one whose delivery has succeeded since. The first one
+	 * makes sense without `why` and the response: a webhook's page shows only that.
+	 */
 	readonly tries: readonly string[];
 }
 
@@ -102,7 +105,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		fits: body(/(?:no required|client) (?:ssl |tls )?certificate/i),
 		advice: ({ host }) => ({
 			why: `${host} requires a client certificate, which webhooks don't have.`,
-			tries: ["Remove the requirement for this path, and verify the signature instead."],
+			tries: ["Don't require a client certificate for this path. Verify the signature instead."],
 		}),
 	},
 	{
@@ -152,7 +155,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		advice: ({ host }) => ({
 			why: `A bot protection or firewall in front of ${host} stops the request before it reaches the receiver.`,
 			tries: [
-				"Exclude this path from it, for example with a rule that skips checks for POST to the webhook's path.",
+				"Exclude the webhook's path from bot protection, for example with a rule that skips checks for POST to it.",
 				"The signature already keeps strangers out.",
 			],
 		}),
@@ -184,7 +187,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		fits: (failure) => targetOf(failure)?.protocol === "https:",
 		advice: (failure) => ({
 			why: `${failure.host} redirects to ${targetOf(failure)?.href}. Redirects are never followed, so that events can't be diverted.`,
-			tries: [`If that's your receiver, enter this address ${SETTINGS}.`],
+			tries: [`If your receiver is at ${targetOf(failure)?.href} now, enter this address ${SETTINGS}.`],
 		}),
 	},
 	{
@@ -256,7 +259,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		advice: ({ host }) => ({
 			why: `${host} couldn't read the request's body.`,
 			tries: [
-				"Read it as JSON in UTF-8 (application/json), not as a form.",
+				"Read the request's body as JSON in UTF-8 (application/json), not as a form.",
 				"If something reads the body before the handler, give the handler the raw bytes: they can be read only once.",
 			],
 		}),
@@ -270,7 +273,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		advice: ({ host, isRetried }) => ({
 			why: `The receiver at ${host} failed with an exception, which its response shows.`,
 			tries: [
-				"Read the exception in the response below, and fix what causes it.",
+				"Read the exception in the response, and fix what causes it.",
 				isRetried ? "Once it's fixed, retries arrive automatically." : "Once it's fixed, replay it.",
 				"Turn off debug output in production: it shows the receiver's code to anyone.",
 			],
@@ -283,7 +286,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		advice: ({ host, headers }) => ({
 			why: `${host} asks to be left alone for now (Retry-After: ${headers["retry-after"]}). The schedule of retries doesn't depend on it, but its delays grow.`,
 			tries: [
-				"If it's too much at a time, raise the receiver's limit for this path.",
+				"If requests come too fast, raise the receiver's limit for this path.",
 				`If more than one event is in flight at a time, lower that number ${SETTINGS}.`,
 			],
 		}),

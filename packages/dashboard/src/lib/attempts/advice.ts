@@ -191,7 +191,7 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 	400: ({ host }) => ({
 		why: `${host} rejects the request itself.`,
 		tries: [
-			"See its response below.",
+			"Read the response: it may say what is wrong.",
 			"Check the receiver's clock: code based on our example returns 400 if the timestamp is more than 5 minutes off.",
 		],
 	}),
@@ -249,7 +249,7 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 	429: ({ host }) => ({
 		why: `${host} is rate-limiting requests.`,
 		tries: [
-			"Raise its limit for this path. The delays between retries grow.",
+			"Raise the receiver's limit for this path. The delays between retries grow.",
 			`If more than one event is in flight at a time, lower that number ${SETTINGS}.`,
 		],
 	}),
@@ -301,7 +301,7 @@ function ofStatus(status: number, failure: Failure): Advice {
 	}
 	return {
 		why: `${host} refused the request. Only a 2xx response counts as accepted.`,
-		tries: ["See its response below.", "The receiver's own log may say more."],
+		tries: ["Read the response: it may say what is wrong.", "The receiver's own log may say more."],
 	};
 }
 
