@@ -144,7 +144,7 @@ test.describe("with retries that come fast", () => {
 		await page.goto(dashboard.project(`/webhooks/${id}`));
 		const banner = page.getByRole("region", { name: "What happened" });
 		await expect(banner).toContainText(
-			timed`It has been delivering since ${TIME}\. Unless attempts fail again, it's healthy within 15 minutes\.`,
+			timed`It has been delivering since ${TIME}\. Unless attempts fail again, it will be healthy within 15 minutes\.`,
 		);
 		await expect(banner.getByRole("button", { name: "Replay 1 failed delivery" })).toBeVisible();
 		await expectAccessible(page);
@@ -169,7 +169,7 @@ test.describe("with retries that come fast", () => {
 		const banner = page.getByRole("region", { name: "What happened" });
 		await expect(banner).toContainText("21 of 22 attempts have failed in the last 15 minutes");
 		await expect(banner).toContainText(
-			timed`It has been delivering since ${TIME}\. Unless attempts fail again, it's healthy within 15 minutes\.`,
+			timed`It has been delivering since ${TIME}\. Unless attempts fail again, it will be healthy within 15 minutes\.`,
 		);
 		await expect(banner).not.toContainText("nothing to fix");
 		await expectAccessible(page);

@@ -40,9 +40,11 @@ it("says when a webhook will be healthy, or what to do about one that fails now 
 	const recent = { minutes: 15 };
 	const since = "It has been delivering since 14:28.";
 	const steady = recoveryOf(course("delivered", "delivered", "failed"), NOW);
-	expect(recoveryAdvice(recent, steady)).toBe(`${since} Unless attempts fail again, it's healthy within 15 minutes.`);
+	expect(recoveryAdvice(recent, steady)).toBe(
+		`${since} Unless attempts fail again, it will be healthy within 15 minutes.`,
+	);
 	expect(recoveryAdvice(recent, null)).toBe(
-		"Its last attempt was accepted. Unless attempts fail again, it's healthy within 15 minutes.",
+		"Its last attempt was accepted. Unless attempts fail again, it will be healthy within 15 minutes.",
 	);
 	const flaky = recoveryOf(course("delivered", "retrying", "skipped", "delivered", "failed", "failed"), NOW);
 	expect(flaky?.words).toBe("It fails now and then.");

@@ -24,7 +24,7 @@ export interface Recovery {
 export function recoveryAdvice({ minutes }: { readonly minutes: number }, recovery: Recovery | null): string {
 	const outlook = recovery?.isRecurring
 		? "To find out why, compare failed attempts with accepted ones."
-		: `Unless attempts fail again, it's healthy within ${minutes} minutes.`;
+		: `Unless attempts fail again, it will be healthy within ${minutes} minutes.`;
 	return `${recovery?.words ?? "Its last attempt was accepted."} ${outlook}`;
 }
 
