@@ -42,6 +42,31 @@ test.describe("with long delays", () => {
 		await expect(page.getByRole("term").filter({ hasText: "To decide" }).locator("..")).toContainText("0");
 		expect(receiver.requests).toHaveLength(2);
 	});
+
+	// A test has two buttons. Those of other rows were beneath the first one, and its own weren't on one line.
+	test("buttons of pending retries are aligned, whether or not a test is among them", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 500 }));
+		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.enter(page);
+		await shop.post(shop.path("/events"), purchase(1));
+		await shop.post(shop.path(`/webhooks/${id}/test`), { type: "purchase.completed" });
+		await receiver.count(2);
+		await page.goto(dashboard.project());
+		const retries = page.getByRole("button", { name: /^Retry now/ });
+		await expect(retries).toHaveCount(2);
+		const [one, other] = [(await retries.first().boundingBox())!, (await retries.last().boundingBox())!];
+		expect(one.x).toBe(other.x);
+		const row = page.getByRole("listitem").filter({ hasText: "Test" });
+		const middles = await row
+			.getByRole("button", { name: /^(Cancel|Retry)/ })
+			.evaluateAll((buttons) =>
+				buttons.map((one) => one.getBoundingClientRect()).map(({ y, height }) => y + height / 2),
+			);
+		expect(middles).toHaveLength(2);
+		expect(Math.abs(middles[0]! - middles[1]!)).toBeLessThan(1);
+	});
 });
 
 test.describe("with short delays", () => {

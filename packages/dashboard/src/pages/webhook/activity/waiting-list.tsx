@@ -59,7 +59,7 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 							attempt {attempt} of {seriesLength({ attempt: attempt - 1, status: "retrying", error_code: null }, plan)},{" "}
 							<When at={due_at} words={(at, now) => dueWords(at, now, { paused: isPaused(webhook_id) })} />
 						</span>
-						<span className={classes.cell}>
+						<span className={classes.actions}>
 							{test ? (
 								<CancelTest
 									projectId={projectId}
