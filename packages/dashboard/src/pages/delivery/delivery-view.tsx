@@ -101,7 +101,13 @@ export function DeliveryView(props: DeliveryViewProps) {
 				</dl>
 				<Group gap="xs">
 					{attempt.test && !state.over ? <CancelTest projectId={projectId} delivery={attempt} /> : null}
-					{state.canDismiss && !attempt.test ? <DismissButton projectId={projectId} delivery={attempt} /> : null}
+					{state.canDismiss && !attempt.test ? (
+						<DismissButton
+							projectId={projectId}
+							delivery={{ ...attempt, order_id: order }}
+							name={webhook == null ? deletedName(deleted, attempt.url) : webhookName(webhook)}
+						/>
+					) : null}
 					{state.canRetry && state.nextAt !== null && webhook?.status === "active" ? (
 						<RetryNow
 							projectId={projectId}

@@ -6,9 +6,13 @@ import { ActOnMatching } from "../../../ui/deliveries/act-on-matching.tsx";
 import { Groups } from "../../../ui/deliveries/replay-preview.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 
-/** What dismissing failed deliveries does, without a period, and what that means. */
-export const dismissalWords = (count: number) => ({
-	does: `This marks ${plural(count, "failed delivery")} as needing no decision`,
+/**
+ * What dismissing failed deliveries does, without a period, and what that means.
+ *
+ * @param what describes them; by default, by their number
+ */
+export const dismissalWords = (count: number, what = plural(count, "failed delivery")) => ({
+	does: `This marks ${what} as needing no decision`,
 	means:
 		count === 1
 			? "Nothing is sent or deleted. It stays in the log, no longer counts as failed, and bulk replays leave it out. You can't undo this, but you can still replay it."

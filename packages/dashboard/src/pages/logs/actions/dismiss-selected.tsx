@@ -9,13 +9,16 @@ interface DismissSelectedProps {
 	projectId: string;
 	/** Null while nothing is requested. */
 	deliveries: readonly DeliveryId[] | null;
+	/** Describes it if it's one: `purchase.completed to Accounting`. */
+	what: string;
 	/** @param dismissed whether they were dismissed */
 	onClose: (dismissed: boolean) => void;
 }
 
 /** Asks for confirmation before a failed delivery or selected ones are marked as needing no decision. */
-export function DismissSelected({ projectId, deliveries, onClose }: DismissSelectedProps) {
-	const words = deliveries === null ? null : dismissalWords(deliveries.length);
+export function DismissSelected({ projectId, deliveries, what, onClose }: DismissSelectedProps) {
+	const words =
+		deliveries === null ? null : dismissalWords(deliveries.length, deliveries.length === 1 ? what : undefined);
 	return (
 		<Confirm
 			opened={deliveries !== null}
@@ -27,7 +30,7 @@ export function DismissSelected({ projectId, deliveries, onClose }: DismissSelec
 				const [one, ...others] = deliveries ?? [];
 				if (one !== undefined && others.length === 0) {
 					await dismissDelivery(projectId, one);
-					notifyDone("Dismissed. It stays in the log and can still be replayed.");
+					notifyDone(`Dismissed ${what}. It stays in the log and can still be replayed.`);
 				} else {
 					const done = await dismissDeliveries(projectId, deliveries ?? []);
 					if (done.count === 0) notifyUndone("They were replayed or dismissed meanwhile.");

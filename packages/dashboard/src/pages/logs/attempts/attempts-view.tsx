@@ -4,10 +4,10 @@ import { useCallback, useMemo, useState } from "react";
 import type { ListedAttempt } from "../../../api/attempts.ts";
 import type { DeliveryId } from "../../../api/deliveries.ts";
 import { deliveryWords } from "../../../lib/attempts/event-words.ts";
-import { plural } from "../../../lib/text/numbers.ts";
 import { serverNow } from "../../../lib/text/server-time.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { notifyUndone } from "../../../ui/notify.tsx";
+import { chosenWords, onlyRow } from "../actions/chosen-words.ts";
 import { copyCurl } from "../actions/copy-curl.ts";
 import { useRetry } from "../actions/use-retry.ts";
 import { logSentence } from "../filters/filter-words.ts";
@@ -45,7 +45,7 @@ export function AttemptsView() {
 		});
 	};
 	const replaySelected = (deliveries: readonly DeliveryId[]) =>
-		setAsked({ deliveries, what: plural(deliveries.length, "delivery"), isSentTwice: true });
+		setAsked({ deliveries, what: chosenWords(deliveries, selected, nameOf), isSentTwice: true });
 
 	const selected = rows?.filter(({ id }) => selection.has(id)) ?? [];
 	const sendable = sendableOf(selected, isPending, stateOf);
@@ -80,7 +80,7 @@ export function AttemptsView() {
 							label: (n) => `Retry ${n} now`,
 							Icon: IconPlayerTrackNext,
 							deliveries: sendable.retry,
-							act: (chosen) => void retry(chosen),
+							act: (chosen) => void retry(chosen, onlyRow(chosen, selected)),
 						},
 						{ label: (n) => `Replay ${n}`, Icon: IconReload, deliveries: sendable.replay, act: replaySelected },
 					]}

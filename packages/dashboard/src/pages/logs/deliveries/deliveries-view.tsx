@@ -2,8 +2,8 @@ import { IconCheck, IconPlayerTrackNext, IconReload } from "@tabler/icons-react"
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { DeliveryId, DeliverySummary } from "../../../api/deliveries.ts";
 import { deliveryWords } from "../../../lib/attempts/event-words.ts";
-import { plural } from "../../../lib/text/numbers.ts";
 import { notifyUndone } from "../../../ui/notify.tsx";
+import { chosenWords, onlyRow } from "../actions/chosen-words.ts";
 import { copyCurl } from "../actions/copy-curl.ts";
 import { DismissSelected } from "../actions/dismiss-selected.tsx";
 import { useRetry } from "../actions/use-retry.ts";
@@ -55,7 +55,7 @@ export function DeliveriesView() {
 	const replaySelected = (chosen: readonly DeliveryId[]) =>
 		setAsked({
 			deliveries: chosen,
-			what: plural(chosen.length, "delivery"),
+			what: chosenWords(chosen, rows ?? [], nameOf),
 			isSentTwice: selected.some(({ state }) => state === "delivered"),
 		});
 	const sendAgain = (row: DeliverySummary) => {
@@ -110,7 +110,7 @@ export function DeliveriesView() {
 								label: (n) => `Retry ${n} now`,
 								Icon: IconPlayerTrackNext,
 								deliveries: sendable.retry,
-								act: (chosen) => void retry(chosen),
+								act: (chosen) => void retry(chosen, onlyRow(chosen, selected)),
 							},
 							{ label: (n) => `Replay ${n}`, Icon: IconReload, deliveries: sendable.replay, act: replaySelected },
 						]}
@@ -133,6 +133,7 @@ export function DeliveriesView() {
 			<DismissSelected
 				projectId={projectId}
 				deliveries={dismissed}
+				what={chosenWords(dismissed ?? [], rows ?? [], nameOf)}
 				onClose={(done) => {
 					setDismissed(null);
 					if (done) finish();
