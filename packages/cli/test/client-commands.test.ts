@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { statSync, writeFileSync } from "node:fs";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -17,6 +17,7 @@ import {
 } from "@posthorn/testkit";
 import type { Command } from "commander";
 import { expect, test } from "vitest";
+import { readStored, storeNew } from "../src/client/stored.ts";
 import { createProgram } from "../src/program.ts";
 import { COMMAND, Running, User, useStage } from "./client.fixture.ts";
 
@@ -293,6 +294,8 @@ test("events of the log are sent again to a receiver here, whatever became of th
 	for (const [args, message] of [
 		[here, /--event evt_…, or --since/],
 		[[...here, "--event", "evt_1", "--webhook", "wh_1"], /--webhook selects deliveries/],
+		[[...here, "--since", "1h", "--status", "failed"], /--status selects deliveries/],
+		[[...here, "--event", "evt_1", "--type", "purchase.completed"], /--type .* can't be combined with --event/],
 		[["--to", "example.com", "--event", "evt_1"], /--allow-remote/],
 	] as const)
 		expect(await on.user.run(["replay", ...args])).toMatchObject({ code: 2, err: expect.stringMatching(message) });
@@ -325,6 +328,11 @@ test.each([
 	[["logs", "tail", "--limit", "0"], /^--limit is "0"; give a whole number/],
 	[["events", "list", "--limit", "-1"], /^--limit is "-1"; give a whole number/],
 	[["replay", "--until", "soon"], /^--until is "soon"; give a span/],
+	// An empty variable of a script selected nothing, or everything.
+	[["listen", "3000", "--events", ""], /^Which types\? There are: customer\.created,/],
+	[["events", "list", "--type", ","], /^Which types\? There are: /],
+	[["webhooks", "list", "--url", "http://127.0.0.1:1/#/logs"], /^The URL is .*; it must be one such as https/],
+	[["webhooks", "create", "https://example.com", "--events", ""], /^Which types\? There are: /],
 ])("refuses %j before it calls the service", async (args, message) => {
 	const { code, err } = await on.user.run(args, { env: { POSTHORN_URL: "http://127.0.0.1:1" } });
 	expect([code, err]).toEqual([2, expect.stringMatching(message)]);
@@ -393,4 +401,27 @@ test("says which file of --env-file doesn't exist", () => {
 
 test("an empty variable counts as one that isn't set", async () => {
 	expect(await on.user.run(["events", "list"], { env: { POSTHORN_PROJECT: "" } })).toMatchObject({ code: 0 });
+	const env = { POSTHORN_PROJECT: "", POSTHORN_URL: "" };
+	expect(await on.user.run(["login", "--url", on.service.url], { env })).toMatchObject({ code: 0 });
+	expect(await on.user.run(["login"], { env })).toMatchObject({ code: 2, err: expect.stringMatching(/Set --url or/) });
+});
+
+test("login sees every project of the operator's key", async () => {
+	const ids: string[] = [];
+	for (let n = 0; n <= 200; n++) {
+		ids.push(((await on.service.post("/v1/projects", { name: `Store ${n}` })) as { id: string }).id);
+	}
+	for (const project of [on.project.id, ids[0]!, ids[200]!]) {
+		const env = { POSTHORN_API_KEY: on.service.settings.POSTHORN_OPERATOR_KEY! };
+		expect(await on.user.run(["login", "--project", project], { env })).toMatchObject({ code: 0 });
+	}
+});
+
+// A script that started a receiver and "posthorn listen" could give them different secrets at first.
+test("the secret of this machine is created once", () => {
+	const path = join(on.user.home, "new", "secret.json");
+	for (const secret of ["first", "second"]) storeNew(path, { secret });
+	expect(readStored(path)).toEqual({ secret: "first" });
+	expect(statSync(path).mode & 0o777).toBe(0o600);
+	expect(readdirSync(join(on.user.home, "new"))).toEqual(["secret.json"]);
 });

@@ -98,6 +98,13 @@ test.each([
 	[["trigger", "purchase.completed", "--to", "3000", "--set", "order_id"], /FIELD=VALUE/],
 	[["trigger", "purchase.completed", "--to", "3000", "--data", "[]"], /JSON object/],
 	[["trigger", "purchase.completed", "--webhook", "wh_1", "--set", "a=1"], /--set can't be used/],
+	// They failed as if the receiver were away.
+	[
+		["trigger", "purchase.completed", "--to", "3000", "--brand", "My shop"],
+		/^--brand is "My shop"; it must be the word/,
+	],
+	[["trigger", "purchase.completed", "--to", "3000", "--id", "evt ä"], /^--id is "evt ä", which no header can carry/],
+	[["verify", "--brand", ""], /^--brand is ""; it must be the word/],
 ])("refuses %j", async (args, message) => {
 	const { code, err } = await on.user.run(args, offline);
 	expect(code).toBe(2);
@@ -129,6 +136,8 @@ test("verify finds what is wrong with a signature, and with the bytes", async ()
 	const json = JSON.parse((await verify(`${event.raw}\n`, "--event", id, "--json")).out);
 	expect(json).toMatchObject({ valid: false, code: "body_reserialized", same_bytes: false });
 	expect(json.first_difference).toMatchObject({ byte: Buffer.byteLength(event.raw) });
+	const micros = await verify(event.raw, "--timestamp", "1700000000000000");
+	expect(micros).toMatchObject({ code: 1, out: expect.stringContaining("not a Unix time in whole seconds"), err: "" });
 	const missing = await on.user.run(["verify", "--timestamp", "1700000000", "--signature", signature], { input: "{}" });
 	expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("WEBHOOK_SECRET") });
 	const header = await on.user.run(

@@ -181,7 +181,7 @@ export function addClientCommands(program: Command): void {
 	withConnection(command("replay", "Send finished deliveries again."))
 		.option("--webhook <id>", "only this webhook's")
 		.option("--type <type>", "only this event type")
-		.option("--status <status>", "failed, delivered or any", "failed")
+		.option("--status <status>", "failed (the default), delivered or any")
 		.option("--event <id>", "only this event")
 		.option("--since <span>", "only if the newest attempt was in the last 90s, 10m, 2h or 1d")
 		.option("--until <span>", "only if the newest attempt is older than this")

@@ -3,6 +3,7 @@ import { type Client, createClient } from "@posthorn/client";
 import { readConfig } from "@posthorn/server/config";
 import { UsageError } from "../command-error.ts";
 import { clean, warn } from "./output.ts";
+import { allOf } from "./pages.ts";
 import { type Login, loginFile, readStored } from "./stored.ts";
 
 /** Options of every command that talks to a service. */
@@ -130,8 +131,7 @@ export interface KnownProject {
 /** The projects that a key can see: its own, or for the operator's key all. */
 export async function projectsOf(url: string, key: string): Promise<readonly KnownProject[]> {
 	const { api } = clientFor({ url, key, project: "proj_unknown" });
-	const { data } = await api.GET("/v1/projects", { params: { query: { limit: 200 } } });
-	return data?.data ?? [];
+	return allOf((query) => api.GET("/v1/projects", { params: { query } }));
 }
 
 async function onlyProject(url: string, key: string): Promise<string> {

@@ -19,8 +19,8 @@ const SUMMARY_CHARACTERS = 60;
 /** The newest events, oldest of them first. */
 export async function listEvents(options: EventListOptions): Promise<void> {
 	const limit = parseLimit(options.limit ?? "20");
-	const { client } = await connect(options);
 	const types = options.type && parseTypes(options.type);
+	const { client } = await connect(options);
 	const end = await client.end();
 	let position = options.since ? await positionSince(client, Date.now() - parseSpan(options.since)) : null;
 	// Without a filter, the numbers of the newest events are known.

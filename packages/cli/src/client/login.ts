@@ -17,12 +17,13 @@ const DEFAULT_URL = "http://127.0.0.1:8420";
 /** Asks for what flags and variables leave out, tries the key, and stores it. */
 export async function login(options: LoginOptions): Promise<void> {
 	const { POSTHORN_URL, POSTHORN_PROJECT } = process.env;
+	const given = options.url ?? (POSTHORN_URL || undefined);
 	const known = readStored<Login>(loginFile());
-	const url = checkedUrl(options.url ?? POSTHORN_URL ?? (await askUrl(known?.url ?? DEFAULT_URL)));
+	const url = checkedUrl(given ?? (await askUrl(known?.url ?? DEFAULT_URL)));
 	warnIfReadable(url);
 	const key = givenKey() ?? (await askKey());
 	const projects = await projectsOf(url, key);
-	const wanted = options.project ?? POSTHORN_PROJECT;
+	const wanted = options.project ?? (POSTHORN_PROJECT || undefined);
 	if (wanted !== undefined && !projects.some(({ id }) => id === wanted))
 		throw new UsageError([`This key doesn't see ${wanted}.`]);
 	const project = wanted ?? (await choose(projects));

@@ -5,6 +5,7 @@ import { UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connectAsOperator } from "./connection.ts";
 import { ago, clean, note, printJson, printTable } from "./output.ts";
+import { allOf } from "./pages.ts";
 
 type OperatorOptions = Pick<ConnectionOptions, "url" | "json">;
 
@@ -84,17 +85,10 @@ async function stateOf({ api }: Client) {
 }
 
 async function waitingOf({ api }: Client): Promise<Waiting[]> {
-	const found: Waiting[] = [];
-	let cursor: string | undefined;
-	do {
-		const { data } = await api.GET("/v1/quarantine/waiting", {
-			params: { query: { limit: PAGE, ...(cursor !== undefined && { cursor }) } },
-		});
-		for (const { id, name, webhooks } of data!.data)
-			for (const webhook of webhooks) found.push({ ...webhook, project_id: id, project: name });
-		cursor = data!.next_cursor ?? undefined;
-	} while (cursor !== undefined);
-	return found;
+	const projects = await allOf((query) => api.GET("/v1/quarantine/waiting", { params: { query } }), PAGE);
+	return projects.flatMap(({ id, name, webhooks }) =>
+		webhooks.map((webhook) => ({ ...webhook, project_id: id, project: name })),
+	);
 }
 
 function skippedOf(waiting: readonly Waiting[], ids: readonly string[]): readonly Waiting[] {

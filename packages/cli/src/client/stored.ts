@@ -1,5 +1,5 @@
 /** What the command line keeps in the user's configuration folder. Only its owner can read it. */
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createSecret } from "@posthorn/protocol";
 import envPaths from "env-paths";
@@ -37,11 +37,29 @@ export function readStored<T>(path: string): T | null {
 
 /** Replaces a file as a whole, so that it is never half written. */
 export function store(path: string, value: unknown): void {
+	renameSync(writeBeside(path, value), path);
+}
+
+/** Creates a file as a whole, unless it exists. */
+export function storeNew(path: string, value: unknown): void {
+	const written = writeBeside(path, value);
+	try {
+		linkSync(written, path);
+	} catch (error) {
+		// Some file systems have no links.
+		if ((error as NodeJS.ErrnoException).code !== "EEXIST") renameSync(written, path);
+	} finally {
+		forget(written);
+	}
+}
+
+/** @returns the path of a new file next to `path` */
+function writeBeside(path: string, value: unknown): string {
 	mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
-	const unfinished = `${path}.${process.pid}`;
-	writeFileSync(unfinished, `${JSON.stringify(value)}\n`, { mode: PRIVATE_FILE });
-	chmodSync(unfinished, PRIVATE_FILE);
-	renameSync(unfinished, path);
+	const written = `${path}.${process.pid}`;
+	writeFileSync(written, `${JSON.stringify(value)}\n`, { mode: PRIVATE_FILE });
+	chmodSync(written, PRIVATE_FILE);
+	return written;
 }
 
 export const forget = (path: string): void => rmSync(path, { force: true });
@@ -52,9 +70,8 @@ export const forget = (path: string): void => rmSync(path, { force: true });
  */
 export function localSecret(): string {
 	const path = join(configFolder(), "local-secret.json");
-	const known = readStored<{ readonly secret: string }>(path);
-	if (known) return known.secret;
-	const secret = createSecret();
-	store(path, { secret });
-	return secret;
+	const known = () => readStored<{ readonly secret: string }>(path)?.secret;
+	// Another command may create it at the same moment, as when one script starts a receiver and `listen`.
+	if (known() === undefined) storeNew(path, { secret: createSecret() });
+	return known()!;
 }

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import { type NewEvent, newEventId } from "@posthorn/client";
-import { EVENT_TYPES, type EventTypeEntry, encodeEnvelope } from "@posthorn/protocol";
+import { EVENT_TYPES, type EventTypeEntry, encodeEnvelope, isBrand } from "@posthorn/protocol";
 import { colors } from "../colors.ts";
 import { UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
@@ -55,6 +55,9 @@ async function sampleBody(entry: EventTypeEntry, id: string, options: TriggerOpt
 
 async function sendHere(entry: EventTypeEntry, target: URL, options: TriggerOptions): Promise<void> {
 	const id = options.id ?? newEventId();
+	if (!/^[\x21-\x7e]+$/.test(id))
+		throw new UsageError([`--id is "${id}", which no header can carry: use letters, digits, "-" and "_".`]);
+	if (options.brand !== undefined) checkBrand(options.brand);
 	const body = options.raw === undefined ? await sampleBody(entry, id, options) : await readInput(options.raw, "--raw");
 	const brand = options.brand === undefined ? {} : { brand: options.brand };
 	// The secret of the environment, as `listen` printed it, or the same one from its file.
@@ -145,6 +148,12 @@ async function parseData(given: string): Promise<Record<string, unknown>> {
 	if (typeof value !== "object" || value === null || Array.isArray(value))
 		throw new UsageError(["--data must be a JSON object."]);
 	return value as Record<string, unknown>;
+}
+
+/** @throws UsageError if it can't be part of header names */
+export function checkBrand(brand: string): void {
+	if (!isBrand(brand))
+		throw new UsageError([`--brand is "${brand}"; it must be the word in the header names, such as Service.`]);
 }
 
 /** A file's bytes, or standard input for `-`. */

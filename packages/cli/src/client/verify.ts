@@ -5,7 +5,7 @@ import { colors } from "../colors.ts";
 import { UsageError } from "../command-error.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { ago, clean, note, printJson, warn } from "./output.ts";
-import { readInput } from "./trigger.ts";
+import { checkBrand, readInput } from "./trigger.ts";
 
 export interface VerifyOptions extends ConnectionOptions {
 	readonly body?: string;
@@ -21,6 +21,7 @@ const CONTEXT_BYTES = 24;
 
 export async function verify(options: VerifyOptions): Promise<void> {
 	const { brand = DEFAULT_BRAND } = options;
+	checkBrand(brand);
 	const names = headerNames(brand);
 	const headers = headersOf(options, names);
 	const isSigned = [options.header, options.timestamp, options.signature].some((given) => given !== undefined);
@@ -41,11 +42,10 @@ export async function verify(options: VerifyOptions): Promise<void> {
 			if (!(error instanceof WebhookError)) throw error;
 			fault = error;
 		}
-		const age = Math.floor(Date.now() / 1_000) - Number(timestamp);
-		if (!options.json && Math.abs(age) > TIMESTAMP_TOLERANCE_S)
-			warn(
-				`It was signed ${ago(new Date(Date.now() - age * 1_000).toISOString())}; a receiver only accepts ${TIMESTAMP_TOLERANCE_S} s.`,
-			);
+		// An invalid date, as of a time in microseconds, is of no age.
+		const signedAt = new Date(Number(timestamp) * 1_000);
+		if (!options.json && Math.abs(Date.now() - signedAt.getTime()) / 1_000 > TIMESTAMP_TOLERANCE_S)
+			warn(`It was signed ${ago(signedAt.toISOString())}; a receiver only accepts ${TIMESTAMP_TOLERANCE_S} s.`);
 	} else if (!options.json) note("No signature was given, so only the bytes are compared.");
 
 	if (fault || difference) process.exitCode = 1;

@@ -17,14 +17,16 @@ const PAGE = 200;
  * secret. The webhooks and their delivery log aren't involved. Exit code 1 unless each response is 2xx.
  */
 export async function replayHere(to: string, options: ReplayOptions): Promise<void> {
-	const { event: id, since, type, webhook, until, dryRun } = options;
+	const { event: id, since, type, webhook, status, until, dryRun } = options;
 	const target = parseTarget(to, options.allowRemote);
-	const given = { webhook, until, "dry-run": dryRun };
+	const given = { webhook, status, until, "dry-run": dryRun };
 	const others = Object.entries(given).filter(([, value]) => value !== undefined);
 	if (others.length > 0)
 		throw new UsageError([`--${others[0]![0]} selects deliveries to webhooks, so it can't be combined with --to.`]);
 	if ((id === undefined) === (since === undefined))
 		throw new UsageError(["Choose what to send: --event evt_…, or --since 2h for the events of the log since then."]);
+	if (id !== undefined && type !== undefined)
+		throw new UsageError(["--type selects among the events since a time, so it can't be combined with --event."]);
 	const connection = await connect(options);
 	const signer = { secret: process.env.WEBHOOK_SECRET || localSecret(), brand: await brandOf(connection.url) };
 	const events =
