@@ -217,6 +217,21 @@ test("an attempt that reached no receiver is found by its error", async () => {
 	expect(told(await list(project, "status_code=none"))).toHaveLength(1);
 });
 
+test("a replay that waits for its first attempt has no response to be found by", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const [first, second] = [await deliver(project, 200), await deliver(project, 503)];
+	await api.call("PATCH", webhook, { body: { status: "paused" } });
+	expect((await api.call("POST", `${webhook}/deliveries/${first}/replay`)).status).toBe(202);
+	expect(told(await list(project, "state=waiting"))).toEqual([
+		[first, "waiting", 0, 1],
+		[second, "waiting", 1, 0],
+	]);
+	expect(told(await list(project, "state=waiting&status_code=503"))).toEqual([[second, "waiting", 1, 0]]);
+	for (const query of ["status_code=none", "status_code=2xx", "error=timeout"])
+		expect(await list(project, `state=waiting&${query}`), query).toEqual([]);
+});
+
 test("tests are marked, and the deliveries of a deleted webhook end as failed", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);

@@ -269,6 +269,15 @@ test("a page of replays that wait takes few calls, even if none of thousands mat
 	expect(calls).toBeLessThan(15);
 });
 
+test("replays that wait aren't searched for a response, which they don't have", async () => {
+	const log = new CountedLog(0, () => ({}));
+	log.unattempted = 5_000;
+	log.listUnattempted = () => Promise.reject(new Error("They were read."));
+	const response = { codes: [{ from: 503, to: 503 }], maxScanned: 500 };
+	const filter = { ...ALL, response, states: ["waiting" as const] };
+	expect(await listDeliveries(log, "p", filter, { limit: 10 })).toEqual({ rows: [], next: null });
+});
+
 test("pages have everything, newest first, once", async () => {
 	const log = new CountedLog(500, (i) => ({ webhookId: WEBHOOKS[i % 2]!, eventType: TYPES[(i * i) % 15]! }));
 	const seen: string[] = [];

@@ -112,7 +112,9 @@ async function findDeliveries(
 	const few = queued === undefined && readsQueues(filter) ? await listFewWaiting(storage, projectId, filter) : null;
 	const isOnlyWaiting = filter.states.length === 1 && filter.states[0] === "waiting";
 	if (few !== null && isOnlyWaiting) return pageOf(few, limit, position);
-	const isAtQueues = isOnlyWaiting && (queued === undefined ? position === undefined : queued !== QUEUES_END);
+	// Without an attempt there is no response.
+	const mayBeUnattempted = isOnlyWaiting && filter.response === undefined;
+	const isAtQueues = mayBeUnattempted && (queued === undefined ? position === undefined : queued !== QUEUES_END);
 	const unattempted = isAtQueues
 		? await listUnattempted(storage, projectId, filter, { limit, before: queued, isGone })
 		: { rows: [], next: null };
@@ -262,7 +264,7 @@ function matches(filter: DeliveryFilter, one: Found): boolean {
 		types?.includes(one.eventType) !== false &&
 		seqs?.includes(one.seq) !== false &&
 		(eventId === undefined || one.eventId === eventId) &&
-		(one.last === null || response === undefined || fitsResponse(response, one.last)) &&
+		(response === undefined || (one.last !== null && fitsResponse(response, one.last))) &&
 		startOf(one) >= since &&
 		startOf(one) < until
 	);
