@@ -21,7 +21,10 @@ export type Claim = "claimed" | "in_progress" | "done";
 
 /** A store that also keeps the events themselves until they are done. */
 export interface InboxStore extends Store {
-	/** Stores an event. It is durable once this resolves. False if the event is known already. */
+	/**
+	 * Stores an event. It is durable once this resolves. False if it is done or stored already. An event that was only
+	 * claimed is stored, too, and is due if the claim ends before the event is done: its receiver had no inbox.
+	 */
 	put(key: string, body: string): Promise<boolean>;
 	/** Claims the event that has been due longest; undefined if none is. */
 	next(token: string, leaseMs: number): Promise<InboxEntry | undefined>;

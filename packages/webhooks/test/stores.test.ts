@@ -167,6 +167,20 @@ for (const { name, open } of INBOXES) {
 			expect(await store.next("d", LONG_MS)).toBeUndefined();
 		});
 
+		// A receiver that became an inbox acknowledged the retries of events that it had failed to handle, and lost them.
+		it("takes over what a receiver without an inbox has begun and not finished", async () => {
+			for (const key of ["failed", "finished"]) await store.claim(key, "receiver", LONG_MS);
+			for (const key of ["failed", "finished"]) expect(await store.put(key, key)).toBe(true);
+			expect(await store.next("early", LONG_MS)).toBeUndefined();
+			await store.release("failed", "receiver", 0);
+			expect(await store.finish("finished", "receiver")).toBe(true);
+			expect(await store.put("finished", "again")).toBe(false);
+			expect(await store.next("a", LONG_MS)).toEqual({ key: "failed", body: "failed", tries: 1 });
+			expect(await store.put("failed", "again")).toBe(false);
+			expect(await store.finish("failed", "a")).toBe(true);
+			expect(await store.next("b", LONG_MS)).toBeUndefined();
+		});
+
 		it("offers an event again when its holder died", async () => {
 			await store.put("left", "body");
 			await store.next("dead", SHORT_MS);

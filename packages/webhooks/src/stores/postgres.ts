@@ -84,8 +84,8 @@ export function postgresStore(
 		async put(key, body) {
 			await purgeSometimes();
 			return changes(
-				`INSERT INTO ${name} (key, due, body) VALUES ($1, clock_timestamp(), $2)
-				ON CONFLICT (key) DO NOTHING RETURNING 1`,
+				`INSERT INTO ${name} AS event (key, due, body) VALUES ($1, clock_timestamp(), $2)
+				ON CONFLICT (key) DO UPDATE SET body = excluded.body WHERE NOT event.done AND event.body IS NULL RETURNING 1`,
 				[key, body],
 			);
 		},

@@ -56,7 +56,8 @@ export function sqliteStore(
 		`UPDATE ${name} SET token = NULL, due = ? WHERE key = ? AND token = ? AND done = 0 RETURNING 1`,
 	);
 	const put = database.prepare(
-		`INSERT INTO ${name} (key, due, body) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING RETURNING 1`,
+		`INSERT INTO ${name} (key, due, body) VALUES (?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET body = excluded.body WHERE done = 0 AND body IS NULL RETURNING 1`,
 	);
 	const next = database.prepare(
 		`UPDATE ${name} SET token = ?, due = ?, tries = tries + 1
