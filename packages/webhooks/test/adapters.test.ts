@@ -137,8 +137,26 @@ describe("fetch", () => {
 			method: "POST",
 			...(await signEvent(sampleEvent("customer.created"), SECRET)),
 		});
+		const locked = request.clone();
+		locked.body!.getReader();
 		await request.json();
-		expect(await (await fetchHandler(receiver)(request)).json()).toMatchObject({ code: "body_parsed" });
+		for (const one of [request, locked])
+			expect(await (await fetchHandler(receiver)(one)).json()).toMatchObject({ code: "body_parsed" });
+	});
+
+	// Then the response was a 503 or a 400, and a serverless function was kept alive for nothing.
+	it.each([
+		["never ends", () => new Promise<void>(() => undefined)],
+		["fails", () => Promise.reject(new Error("reset"))],
+	])("refuses a body over the limit even if cancelling its stream %s", async (_, cancel) => {
+		const { receiver } = setUp();
+		const chunk = new Uint8Array(MAX_BYTES);
+		const body = new ReadableStream({ pull: (stream) => stream.enqueue(chunk), cancel });
+		const works: Promise<unknown>[] = [];
+		const handler = fetchHandler(receiver, { waitUntil: (work) => works.push(work) });
+		const request = new Request("http://localhost", { method: "POST", body, duplex: "half" });
+		expect((await handler(request)).status).toBe(413);
+		await Promise.all(works);
 	});
 
 	it("keeps the function alive until a slow handler has ended", async () => {

@@ -28,7 +28,7 @@ function toResponse({ status, body }: Reply, headers: Record<string, string> = {
 
 /** Rejects as soon as the body turns out to be too large. */
 async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
-	if (request.bodyUsed) {
+	if (request.bodyUsed || request.body?.locked) {
 		throw new WebhookError(
 			"body_parsed",
 			"The body has already been read. Verify first, and use the event it returns.",
@@ -41,7 +41,8 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array>
 	for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
 		size += part.value.length;
 		if (size > maxBytes) {
-			await reader?.cancel();
+			// Not awaited: the response mustn't depend on how the server ends a stream.
+			reader?.cancel().catch(() => undefined);
 			throw new BodyTooLargeError(maxBytes);
 		}
 		chunks.push(part.value);
