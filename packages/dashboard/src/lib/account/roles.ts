@@ -10,11 +10,28 @@ export const mayAct = (role: Role, needed: Role) => ROLES.indexOf(role) >= ROLES
 /** `a developer`, `an owner`. */
 export const aRole = (role: Role) => `${role === "owner" ? "an" : "a"} ${ROLE_WORDS[role].label.toLowerCase()}`;
 
-export const ROLE_WORDS: Readonly<Record<Role, { readonly label: string; readonly may: string }>> = {
-	viewer: { label: "Viewer", may: "Can see webhooks and the delivery log, but not change anything." },
+interface RoleWords {
+	readonly label: string;
+	/** What it can do, next to lower roles. */
+	readonly may: string;
+	/** What it can do, for someone who gets it and doesn't see the others. */
+	readonly you: string;
+}
+
+export const ROLE_WORDS: Readonly<Record<Role, RoleWords>> = {
+	viewer: {
+		label: "Viewer",
+		may: "Can see webhooks and the delivery log, but not change anything.",
+		you: "You can see webhooks and the delivery log, but not change anything.",
+	},
 	developer: {
 		label: "Developer",
 		may: "Can also create and change webhooks and API keys, send test events, and replay.",
+		you: "You can see the delivery log, create and change webhooks and API keys, send test events, and replay.",
 	},
-	owner: { label: "Owner", may: "Can also install apps, invite and remove members, and read the audit log." },
+	owner: {
+		label: "Owner",
+		may: "Can also install apps, invite and remove members, and read the audit log.",
+		you: "You can change everything in this project, invite and remove members, and read the audit log.",
+	},
 };

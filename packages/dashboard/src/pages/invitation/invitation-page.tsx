@@ -48,7 +48,7 @@ function Invited({ token }: { token: string }) {
 			lead={
 				<>
 					{isolated(invited_by_name ?? "The operator")} invited you to join as <strong>{aRole(role)}</strong>.{" "}
-					{ROLE_WORDS[role].may}
+					{ROLE_WORDS[role].you}
 				</>
 			}
 		>
@@ -69,7 +69,7 @@ function Invited({ token }: { token: string }) {
 function Over() {
 	return (
 		<AuthCard
-			title="This invitation has expired"
+			title="This invitation is no longer valid"
 			lead="It was used or revoked, or is older than 7 days. Ask the person who sent it for a new link."
 		>
 			<ButtonLink to="/">Go to the start page</ButtonLink>
