@@ -34,6 +34,15 @@ test("on a wide window the list stands beside a delivery, to read and to open ot
 	await expect(drawer).toContainText("ord_2");
 	await expect(drawer).toBeFocused();
 	await expectAccessible(page);
+	// Cancelled, it focused the drawer as a whole, so the next Tab began at its top.
+	const replay = page.getByRole("button", { name: "Replay", exact: true });
+	await replay.focus();
+	await page.keyboard.press("Enter");
+	const question = page.getByRole("dialog", { name: "Replay", exact: true });
+	await expect(question).toBeVisible();
+	await page.keyboard.press("Escape");
+	await expect(question).toHaveCount(0);
+	await expect(replay).toBeFocused();
 	await page.keyboard.press("j");
 	await expect(drawer).toContainText("ord_1");
 	await page.keyboard.press("Escape");

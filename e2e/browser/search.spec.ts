@@ -36,6 +36,13 @@ test("orders, customers and text are found from the search box, and their filter
 	await shot(page, "menu");
 	await page.keyboard.press("Enter");
 	await expect(rows).toHaveCount(1 + 2);
+	// Nothing had the focus, so the next Tab began at the top of the page.
+	const content = page.locator("#content");
+	await expect(content).toBeFocused();
+	await page.keyboard.press("/");
+	await expect(box).toBeFocused();
+	await page.keyboard.press("Escape");
+	await expect(content).toBeFocused();
 	await expect(page).toHaveURL(/customer_email=grace/);
 	await expect(box).toHaveValue("");
 	await expectAccessible(page);

@@ -5,6 +5,7 @@ import { useRef, useState } from "react";
 import { useProjectId } from "../../api/session.ts";
 import { jumpTarget } from "../../lib/text/ids.ts";
 import { choicesOf, searchFor } from "../../pages/logs/filters/search-choices.ts";
+import { focusPage } from "../../ui/focus-page.ts";
 import { useIsClaimed } from "../../ui/hooks/key-claims.ts";
 import { useShortcuts } from "../../ui/hooks/use-shortcuts.ts";
 import classes from "./jump-box.module.css";
@@ -38,7 +39,7 @@ export function JumpBox() {
 			void navigate({ to: "/p/$projectId", params: { projectId: id } });
 		}
 		setText("");
-		field.current?.blur();
+		focusPage();
 	};
 
 	return (
@@ -67,7 +68,7 @@ export function JumpBox() {
 				value={text}
 				onChange={(event) => setText(event.currentTarget.value)}
 				onKeyDown={(event) => {
-					if (event.key === "Escape") field.current?.blur();
+					if (event.key === "Escape") focusPage();
 				}}
 				autoComplete="off"
 				spellCheck={false}

@@ -12,6 +12,7 @@ import { stepIndex } from "../../lib/keys.ts";
 import { EventMark } from "../../ui/deliveries/event-mark.tsx";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";
 import { useIsDialogOpen } from "../../ui/dialog.tsx";
+import { focusPage } from "../../ui/focus-page.ts";
 import { useShortcuts } from "../../ui/hooks/use-shortcuts.ts";
 import { useBeside } from "../../ui/hooks/use-width.ts";
 import { ErrorState } from "../../ui/page/states.tsx";
@@ -96,14 +97,18 @@ export function DeliveryDrawer() {
 		if (dialog?.contains(document.activeElement) === false) dialog.focus({ preventScroll: true });
 	}, [attemptId]);
 
-	// The focused element may be gone, such as a button of the previous delivery.
+	// The focused element may be gone, such as a button of the previous delivery. A dialog above returns the focus first.
 	useEffect(() => {
 		if (document.activeElement !== document.body) return;
-		inside.current?.closest<HTMLElement>("[role=dialog]")?.focus({ preventScroll: true });
+		const frame = requestAnimationFrame(() => {
+			if (document.activeElement !== document.body) return;
+			inside.current?.closest<HTMLElement>("[role=dialog]")?.focus({ preventScroll: true });
+		});
+		return () => cancelAnimationFrame(frame);
 	});
 
 	// The list returns the focus to the row; without one, it goes to the page.
-	useEffect(() => () => document.getElementById("content")?.focus({ preventScroll: true }), []);
+	useEffect(() => () => void focusPage(), []);
 
 	return (
 		<Drawer

@@ -1,6 +1,7 @@
 import { Autocomplete, Kbd } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useRef, useState } from "react";
+import { focusPage } from "../../../ui/focus-page.ts";
 import { useShortcuts } from "../../../ui/hooks/use-shortcuts.ts";
 import type { LogsSearch } from "../search.ts";
 import classes from "./log-filters.module.css";
@@ -22,7 +23,7 @@ export function SearchField({ search, onChange, onOpenAttempt }: SearchFieldProp
 		if (choice.kind === "attempt") onOpenAttempt(choice.value);
 		else onChange(searchFor(choice, search));
 		setTyped("");
-		field.current?.blur();
+		focusPage();
 	};
 	return (
 		<Autocomplete
@@ -48,7 +49,7 @@ export function SearchField({ search, onChange, onOpenAttempt }: SearchFieldProp
 				if (choice !== undefined) choose(choice);
 			}}
 			onKeyDown={(event) => {
-				if (event.key === "Escape") field.current?.blur();
+				if (event.key === "Escape") focusPage();
 			}}
 			autoComplete="off"
 			spellCheck={false}
