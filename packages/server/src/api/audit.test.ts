@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { type Browser, invite, member, setUp } from "../../test/api/browser.ts";
 import type { ApiResponse, Json } from "../../test/api/response.ts";
 import { AUDIT_ACTIONS } from "../accounts/audit.ts";
 import { answered } from "../engine/send/receiver.fixture.ts";
+import { StorageError } from "../storage/port.ts";
 
 let api: TestApi;
 let operator: Browser;
@@ -272,6 +273,23 @@ test("pages run from newest to oldest, each entry once", async () => {
 	expect((await auditOf(other, `?cursor=${Buffer.from(whole.data[0]!.id).toString("base64url")}`)).data).toEqual([]);
 	expect((await operator.call("GET", `${project}/audit?cursor=x`)).status).toBe(422);
 	expect(idOf(project)).not.toBe(idOf(other));
+});
+
+// The change of a webhook was recorded once its backlog had been read, too, which can fail.
+test("records a change whose response fails", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const { storage } = api.parts;
+	const read = storage.readBacklogs.bind(storage);
+	const fails = vi.spyOn(storage, "readBacklogs").mockImplementation((p) => {
+		const isChanged = changes.mock.settledResults.length > 0;
+		return isChanged ? Promise.reject(new StorageError("lost", "The connection is gone.")) : read(p);
+	});
+	const changes = vi.spyOn(storage, "updateWebhook");
+	expect((await api.call("PATCH", webhook, { body: { status: "paused" } })).status).toBe(503);
+	for (const spy of [fails, changes]) spy.mockRestore();
+	expect((await api.call("GET", webhook)).json.status).toBe("paused");
+	expect((await noted(project))[0]).toMatchObject(["webhook.paused", { id: idOf(webhook) }, {}]);
 });
 
 test("a failed audit write is logged, and doesn't fail the call", async () => {

@@ -117,7 +117,7 @@ export type CreateWebhookResult =
 
 export type UpdateWebhookResult =
 	| Invalid
-	| { readonly kind: "updated"; readonly view: WebhookView }
+	| { readonly kind: "updated"; readonly webhook: Webhook }
 	/** It was created before Standard Webhooks were supported, and can't sign for them. */
 	| { readonly kind: "old_secret" }
 	| { readonly kind: "no_webhook" };
@@ -190,7 +190,7 @@ export class Webhooks {
 
 	async get(projectId: string, webhookId: string): Promise<WebhookView | null> {
 		const webhook = await this.#options.storage.getWebhook({ projectId, webhookId });
-		return webhook && this.#view(webhook);
+		return webhook && this.view(webhook);
 	}
 
 	async list(projectId: string, page: Page): Promise<WebhookView[]> {
@@ -251,7 +251,7 @@ export class Webhooks {
 			() => storage.updateWebhook({ projectId, webhookId, patch, by }),
 			(updated) => (updated ? { webhookId } : "nothing"),
 		);
-		return webhook ? { kind: "updated", view: await this.#view(webhook) } : { kind: "no_webhook" };
+		return webhook ? { kind: "updated", webhook } : { kind: "no_webhook" };
 	}
 
 	/** Rotates the secret and returns the new one, which can't be read again. Null if there is no such webhook. */
@@ -277,7 +277,7 @@ export class Webhooks {
 		);
 	}
 
-	async #view(webhook: Webhook): Promise<WebhookView> {
+	async view(webhook: Webhook): Promise<WebhookView> {
 		return (await this.#views(webhook.projectId, [webhook]))[0]!;
 	}
 

@@ -254,9 +254,9 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 				if (result.kind === "invalid") throw invalid(result.faults);
 				if (result.kind === "no_webhook") return gone("webhook");
 				if (result.kind === "old_secret") throw new Problem("conflict", OLD_SECRET);
-				const changed = { before: before?.webhook ?? result.view.webhook, after: result.view.webhook };
+				const changed = { before: before?.webhook ?? result.webhook, after: result.webhook };
 				for (const note of changeNotes(changed, body)) audit(note);
-				return presentWebhook(result.view);
+				return presentWebhook(await webhooks.view(result.webhook));
 			},
 		}),
 		route("DELETE", one, "deleteWebhook", {
