@@ -323,8 +323,10 @@ export class People {
 		const { max_in_flight: maxInFlight, ...others } = change;
 		const patch = { ...others, ...(maxInFlight !== undefined && { maxInFlight }) };
 		await this.#call({ act: "update", ...of, patch }, random, TRIES, async ({ webhooks }) => {
-			const { kind } = await webhooks.update(of.projectId, of.webhookId, change);
-			return { done: kind === "updated", answer: kind };
+			const result = await webhooks.update(of.projectId, of.webhookId, change);
+			// For the response, as the API does.
+			if (result.kind === "updated") await webhooks.view(result.webhook);
+			return { done: result.kind === "updated", answer: result.kind };
 		});
 	}
 
