@@ -153,8 +153,9 @@ function Receivers({ subscribers }: { subscribers: readonly Webhook[] }) {
 	return (
 		<Stack gap={4}>
 			<Text size="sm">
+				It can't be taken back.{" "}
 				{subscribers.length === 1 ? "1 webhook gets it" : `${subscribers.length} webhooks get it`}, signed, with{" "}
-				{newSeriesWords(plan)}. It can't be taken back:
+				{newSeriesWords(plan)}:
 			</Text>
 			<List size="sm">
 				{subscribers.map((webhook) => (
