@@ -22,6 +22,8 @@ test.describe("with long delays", () => {
 		await tile.getByRole("link").click();
 		await expect(page).toHaveURL(/test=false/);
 		await expect(page.getByRole("heading", { name: "Nothing matches" })).toBeVisible();
+		await page.goto(dashboard.project("/webhooks"));
+		await expect(page.getByRole("row", { name: /Accounting/ }).getByText("None", { exact: true })).toBeVisible();
 		await page.goto(dashboard.project("/logs"));
 		const table = page.getByRole("table", { name: "Deliveries" });
 		await expect(table.getByRole("button", { name: /^Cancel the test/ })).toHaveCount(2);
@@ -225,7 +227,8 @@ test.describe("with short delays", () => {
 		await page.goto(dashboard.project("/webhooks"));
 		await page.getByRole("button", { name: "Publish a sample" }).click();
 		const dialog = page.getByRole("dialog");
-		await expect(dialog).toContainText("1 webhook gets it");
+		// It ended with "It can't be taken back:", over the names of the webhooks.
+		await expect(dialog).toContainText(/It can't be taken back\. 1 webhook gets it, signed, with [^.]+:/);
 		await expect(dialog.getByRole("listitem")).toHaveText(["Accounting"]);
 		const publish = dialog.getByRole("button", { name: "Publish to 1 webhook" });
 		await expect(publish).toBeDisabled();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { pendingOf, pendingWords } from "./pending.ts";
+import { pendingDeliveriesOf, pendingOf, pendingWords } from "./pending.ts";
 
 it.each([
 	[2, 79, 81, "2 new events and 79 retries"],
@@ -10,4 +10,14 @@ it.each([
 	const pending = pendingOf({ backlog: { events, oldest_at: null }, waiting: { count, tests: 0, next_at: null } });
 	expect(pending.total).toBe(total);
 	expect(pendingWords(pending)).toBe(words);
+});
+
+it("leaves out tests from the deliveries", () => {
+	const waiting = { count: 4, tests: 3, next_at: null };
+	expect(pendingDeliveriesOf({ backlog: { events: 2, oldest_at: null }, waiting })).toEqual({
+		first: 2,
+		again: 1,
+		total: 3,
+	});
+	expect(pendingDeliveriesOf(undefined).total).toBe(0);
 });

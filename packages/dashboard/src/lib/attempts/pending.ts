@@ -17,6 +17,13 @@ export function pendingOf(health: Pick<HealthFacts, "backlog" | "waiting"> | und
 	return { first, again, total: first + again };
 }
 
+/** The same without tests, which figures leave out. */
+export function pendingDeliveriesOf(health: Pick<HealthFacts, "backlog" | "waiting"> | undefined): Pending {
+	const { first, again } = pendingOf(health);
+	const deliveries = again - (health?.waiting.tests ?? 0);
+	return { first, again: deliveries, total: first + deliveries };
+}
+
 /** `2 new events and 79 retries`. */
 export function pendingWords({ first, again }: Pending): string {
 	return [first > 0 ? plural(first, "new event") : "", again > 0 ? plural(again, "retry") : ""]

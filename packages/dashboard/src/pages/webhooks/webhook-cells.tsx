@@ -4,7 +4,7 @@ import { useContext } from "react";
 import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { responseWords } from "../../lib/attempts/attempt-words.ts";
-import { pendingOf, pendingWords } from "../../lib/attempts/pending.ts";
+import { pendingDeliveriesOf, pendingWords } from "../../lib/attempts/pending.ts";
 import { waitingSince, webhookName } from "../../lib/health/health.ts";
 import { compactCount, formatAboutMs, formatRate, plural } from "../../lib/text/numbers.ts";
 import { coarseSpan } from "../../lib/text/time.ts";
@@ -77,7 +77,7 @@ export function DayCell({ health }: { health: Health | undefined }) {
 
 /** How many deliveries wait, for their first attempt or a retry, and for how long the oldest first attempt has. */
 export function WaitingCell({ health }: Pick<WebhookRow, "health">) {
-	const pending = pendingOf(health);
+	const pending = pendingDeliveriesOf(health);
 	const oldest = health === undefined ? 0 : waitingSince([health]);
 	const now = useNow(oldest);
 	if (pending.total === 0) return <span className={classes.quiet}>None</span>;
