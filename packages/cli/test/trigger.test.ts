@@ -98,6 +98,14 @@ test.each([
 	[["trigger", "purchase.completed", "--to", "3000", "--set", "order_id"], /FIELD=VALUE/],
 	[["trigger", "purchase.completed", "--to", "3000", "--data", "[]"], /JSON object/],
 	[["trigger", "purchase.completed", "--webhook", "wh_1", "--set", "a=1"], /--set can't be used/],
+	// The sample was sent unchanged, or with a list of millions.
+	[["trigger", "purchase.completed", "--to", "3000", "--set", "items.name=VIP"], /is not an index of a list with \d/],
+	[
+		["trigger", "purchase.completed", "--to", "3000", "--set", "items.99999999.name=VIP"],
+		/is not an index of a list with \d/,
+	],
+	[["trigger", "purchase.completed", "--to", "3000", "--set", "items.-1=1"], /is not an index of a list with \d/],
+	[["trigger", "purchase.completed", "--to", "3000", "--set", "items.length=0"], /is not an index of a list with \d/],
 	// They failed as if the receiver were away.
 	[
 		["trigger", "purchase.completed", "--to", "3000", "--brand", "My shop"],

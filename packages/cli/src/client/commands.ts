@@ -156,7 +156,7 @@ export function addClientCommands(program: Command): void {
 		.option("--limit <count>", "how many", "20")
 		.action(async (_, self: Command) => (await import("./events.ts")).listEvents(self.optsWithGlobals()));
 	withConnection(
-		command("get <event>", "Show an event; with --json, exactly the bytes that were sent.", events),
+		command("get <event>", "Show an event; with --json, exactly the bytes that were sent, and a line break.", events),
 	).action(async (id: string, _, self: Command) => (await import("./events.ts")).getEvent(id, self.optsWithGlobals()));
 
 	const logs = command("logs", "Read the delivery log.");

@@ -178,13 +178,23 @@ function assign(data: Record<string, unknown>, assignment: string): void {
 	const last = names.pop()!;
 	let at: Record<string, unknown> = data;
 	for (const name of names) {
+		checkIndex(at, name, path);
 		if (!Object.hasOwn(at, name)) at[name] = {};
 		const next = at[name];
 		if (typeof next !== "object" || next === null)
 			throw new UsageError([`--set ${path}: ${name} is not an object or list.`]);
 		at = next as Record<string, unknown>;
 	}
+	checkIndex(at, last, path);
 	Object.defineProperty(at, last, { value: jsonOrText(text!), enumerable: true, writable: true, configurable: true });
+}
+
+/** @throws UsageError if a list has no such element, and none can be added there: JSON would leave it out, or fill the gap */
+function checkIndex(at: object, name: string, path: string): void {
+	if (!Array.isArray(at) || (/^(?:0|[1-9]\d*)$/.test(name) && Number(name) <= at.length)) return;
+	throw new UsageError([
+		`--set ${path}: "${name}" is not an index of a list with ${at.length} elements (0 to ${at.length}).`,
+	]);
 }
 
 function jsonOrText(text: string): unknown {
