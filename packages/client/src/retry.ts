@@ -84,15 +84,20 @@ async function once(
 	timeoutMs: number,
 	signal: AbortSignal | undefined,
 ): Promise<Once> {
-	const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
+	const timeout = new AbortController();
+	const late = () => timeout.abort(new DOMException(`There was no response within ${timeoutMs} ms.`, "TimeoutError"));
+	const timer = setTimeout(late, timeoutMs);
 	try {
-		return { response: await attempt(signal ? AbortSignal.any([signal, timeout]) : timeout) };
+		return { response: await attempt(signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal) };
 	} catch (cause) {
 		signal?.throwIfAborted();
 		const invalid = invalidIn(cause);
 		if (invalid) return { error: new InvalidCallError(`${name} can't be sent: ${invalid}.`, { cause }) };
-		const why = timeout.aborted ? `no response within ${timeoutMs / 1_000} s` : reasonOf(cause);
+		const why = timeout.signal.aborted ? `no response within ${timeoutMs / 1_000} s` : reasonOf(cause);
 		return { error: new ConnectionError(`${name}: ${why}.`, { cause }) };
+	} finally {
+		// A stream of events that the response begins may last longer.
+		clearTimeout(timer);
 	}
 }
 

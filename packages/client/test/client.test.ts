@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
-import { unusedPort, within } from "@posthorn/testkit";
+import { until, unusedPort, within } from "@posthorn/testkit";
 import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
 import {
 	ApiError,
@@ -252,6 +252,37 @@ test("a signal ends a call while it waits for its next try", async () => {
 	const publishing = posthorn.publish(ORDER, { signal: stop.signal });
 	stop.abort(new Error("enough"));
 	await expect(publishing).rejects.toThrow("enough");
+});
+
+test("a stream of events may last longer than a call", async () => {
+	const timeoutMs = 1_000;
+	const { api, id } = await service.project({ retry: { timeoutMs } });
+	const path = { project_id: id };
+	const { data } = await api.GET("/v1/projects/{project_id}/changes", { params: { path }, parseAs: "stream" });
+	const stream = (data as unknown as ReadableStream<Uint8Array>).getReader();
+	const next = async (what: string) => Buffer.from((await within(what, stream.read())).value ?? []).toString();
+	expect(await next("the start")).toContain("listening");
+	const begun = performance.now();
+	await until("the timeout of a call", () => performance.now() > begun + timeoutMs);
+	const body = { url: "https://example.com/", events: ["purchase.completed"] as const };
+	await api.POST("/v1/projects/{project_id}/webhooks", { params: { path }, body });
+	expect(await next("the change")).toContain("webhooks");
+	await stream.cancel();
+});
+
+test("a call without a response ends with its timeout", async () => {
+	const silent: typeof fetch = (input) =>
+		new Promise((_, reject) => {
+			const { signal } = input as Request;
+			signal.addEventListener("abort", () => reject(signal.reason));
+		});
+	const posthorn = await service.project({ fetch: silent, retry: { timeoutMs: 20.5, retries: 1 } });
+	const error = await posthorn.publish(ORDER).catch((thrown: unknown) => thrown);
+	expect(error).toMatchObject({
+		name: "ConnectionError",
+		message: expect.stringContaining("no response within 0.0205 s"),
+	});
+	expect((error as ConnectionError).cause).toMatchObject({ name: "TimeoutError" });
 });
 
 test("ids are TypeIDs that sort by time", () => {
