@@ -1,4 +1,4 @@
-import { DEFAULT_BRAND, headerNames, TIMESTAMP_TOLERANCE_S } from "../../protocol/src/headers.ts";
+import { DEFAULT_BRAND, headerNames, isBrand, TIMESTAMP_TOLERANCE_S } from "../../protocol/src/headers.ts";
 import { parseEvent, type WebhookEvent } from "./event.ts";
 import { explainMismatch } from "./mismatch.ts";
 import { isSigned, utf8 } from "./signature.ts";
@@ -54,7 +54,7 @@ export function checkedSecrets(secret: string | readonly string[]): readonly str
 	return secrets as readonly string[];
 }
 
-/** Fills in the defaults. Throws a RangeError for a tolerance that would accept everything or nothing. */
+/** Fills in the defaults. Throws a RangeError for a tolerance or brand that would accept everything or nothing. */
 export function checkedOptions({
 	tolerance = TIMESTAMP_TOLERANCE_S,
 	now = Date.now,
@@ -62,6 +62,9 @@ export function checkedOptions({
 }: VerifyOptions) {
 	if (!(tolerance >= 0 && Number.isFinite(tolerance))) {
 		throw new RangeError(`tolerance is ${tolerance}; give a number of seconds from 0.`);
+	}
+	if (!isBrand(brand)) {
+		throw new RangeError(`brand is "${brand}"; give the word in the header names, such as Service.`);
 	}
 	return { tolerance, now, brand };
 }

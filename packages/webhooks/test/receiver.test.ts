@@ -317,6 +317,8 @@ describe("createReceiver", () => {
 		{ timeout: 1e9 },
 		{ lease: -1 },
 		{ tolerance: -1 },
+		{ brand: "" },
+		{ brand: "My shop" },
 	])("refuses the options %j when it is created", (options) => {
 		expect(() => setUp(options)).toThrow(/secret|seconds/);
 	});
