@@ -320,7 +320,7 @@ describe("createReceiver", () => {
 		{ brand: "" },
 		{ brand: "My shop" },
 	])("refuses the options %j when it is created", (options) => {
-		expect(() => setUp(options)).toThrow(/secret|seconds/);
+		expect(() => setUp(options)).toThrow(/secret|seconds|brand is ".*"; give the word/);
 	});
 });
 
