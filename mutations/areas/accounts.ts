@@ -112,12 +112,21 @@ export const ACCOUNTS = [
 			only: "only for the account with that address",
 			why: "Anyone who intercepts an invitation to an owner becomes one.",
 		},
+	]),
+	...of("server/src/accounts/people.ts", inApi("invitations"), [
 		{
 			name: "invitations-tell-addresses",
-			find: "\t\tpeople.triedTaken(invitation.id);\n",
-			replace: "",
+			find: "const wait = this.#taken.wait(invitationId);",
+			replace: "const wait = null;",
 			only: "shows only a few times",
 			why: "Anyone who has a link can try which addresses have accounts.",
+		},
+		{
+			name: "invitations-tell-addresses-at-once",
+			find: "const result = await this.#counted([[this.#taken, invitationId]], accept);",
+			replace: "const result = await accept();\n\t\tif (result === null) this.#taken.failed(invitationId);",
+			only: "tried at once",
+			why: "Anyone who has a link can try any number of addresses in concurrent requests.",
 		},
 	]),
 	...of("server/src/accounts/sessions.ts", inApi("sessions"), [

@@ -141,14 +141,18 @@ export class People {
 		return { kind: "prepared", account, normalEmail: normalEmail(person.email), passwordHash };
 	}
 
-	/** Counts an address that an invitation's holder tried and that has an account: anyone can try, but not many. */
-	triedTaken(invitationId: string): void {
-		this.#taken.failed(invitationId);
-	}
-
-	/** Seconds to wait before another address may be tried with this invitation; null if one may be now. */
-	waitForInvitation(invitationId: string): number | null {
-		return this.#taken.wait(invitationId);
+	/**
+	 * Accepts an invitation with a new account. Its holder may try only a few addresses that have one already, for which
+	 * `accept` resolves with null.
+	 */
+	async tryAddress<T extends object>(
+		invitationId: string,
+		accept: () => Promise<T | null>,
+	): Promise<Throttled | { readonly kind: "taken" } | { readonly kind: "accepted"; readonly result: T }> {
+		const wait = this.#taken.wait(invitationId);
+		if (wait !== null) return { kind: "throttled", wait };
+		const result = await this.#counted([[this.#taken, invitationId]], accept);
+		return result === null ? { kind: "taken" } : { kind: "accepted", result };
 	}
 
 	/**

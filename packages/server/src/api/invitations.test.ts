@@ -202,6 +202,19 @@ test("a link shows only a few times whether an address has an account", async ()
 	expect(other.status).toBe(200);
 });
 
+// Many at once were all answered before the first of them counted.
+test("a link shows no more often whether addresses have accounts if they are tried at once", async () => {
+	const token = await invite(api, project, "viewer");
+	const taken = { ...newPerson(), email: "operator@example.com" };
+	const tries = Array.from({ length: SIGN_IN.wrongForAccount + 5 }, (_, i) =>
+		accept(new Browser(api, { from: `192.0.2.${i}` }), { token, ...taken }),
+	);
+	const statuses = (await Promise.all(tries)).map(({ status }) => status);
+	expect(statuses.filter((status) => status === 409)).toHaveLength(SIGN_IN.wrongForAccount);
+	expect(statuses.filter((status) => status === 429)).toHaveLength(5);
+	expect((await look(token)).status).toBe(200);
+});
+
 test("an invitation is revoked, by an owner of its own project", async () => {
 	const { json } = await create({ role: "viewer" });
 	const elsewhere = await member(api, await api.project(), "owner", `else${++people}`);

@@ -98,9 +98,18 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 		throw new Problem("not-found", OVER);
 	}
 
-	/** The new account of a user who has none yet, to be created with the acceptance. */
-	async function newAccount(body: Static<typeof InvitationAcceptance>, invitation: port.Invitation, network: string) {
-		const { email, name, password } = body;
+	interface Accepted {
+		readonly account: port.Account;
+		readonly membership: port.Membership;
+	}
+
+	/** Makes a user a member who has no account yet, and creates it. */
+	async function acceptAnew(
+		body: Static<typeof InvitationAcceptance>,
+		invitation: port.Invitation,
+		network: string,
+	): Promise<Accepted> {
+		const { token, email, name, password } = body;
 		if (email === undefined || name === undefined || password === undefined)
 			throw invalid(
 				(["email", "name", "password"] as const)
@@ -110,22 +119,27 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 		if (!isFor(invitation, email))
 			throw invalid([{ pointer: "/email", detail: `must be ${invitation.email}, whom this invitation is for` }]);
 		// Holders of the link could otherwise try which addresses have accounts.
-		checkWait(people.waitForInvitation(invitation.id));
-		const result = await people.prepare({ email, name, password }, network);
-		if (result.kind === "invalid") throw invalid(result.faults);
-		return result;
-	}
-
-	/** Makes the account a member, and creates it if it is new. */
-	async function accept(token: string, invitation: port.Invitation, by: port.Accepting): Promise<port.Membership> {
-		const membership = await members.accept(token, invitation.projectId, by);
-		if (membership === null) throw new Problem("not-found", OVER);
-		if (membership !== "taken") return membership;
-		people.triedTaken(invitation.id);
+		const tried = await people.tryAddress(invitation.id, async () => {
+			const prepared = await people.prepare({ email, name, password }, network);
+			if (prepared.kind === "invalid") throw invalid(prepared.faults);
+			const membership = await members.accept(token, invitation.projectId, { newAccount: prepared });
+			if (membership === null) throw new Problem("not-found", OVER);
+			return membership === "taken" ? null : { account: prepared.account, membership };
+		});
+		if (tried.kind === "accepted") return tried.result;
+		checkWait(tried.kind === "throttled" ? tried.wait : null);
 		throw new Problem(
 			"conflict",
 			"There is already an account with this e-mail address. Sign in, then open the link again.",
 		);
+	}
+
+	/** Makes a signed-in user a member. */
+	async function accept(token: string, invitation: port.Invitation, account: port.Account): Promise<Accepted> {
+		const membership = await members.accept(token, invitation.projectId, { accountId: account.id });
+		if (membership === null) throw new Problem("not-found", OVER);
+		if (membership === "taken") throw new Error("Only a new account's address can be taken.");
+		return { account, membership };
 	}
 
 	return [
@@ -217,10 +231,9 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 				const { invitation } = await holding(body.token, network);
 				const person = await authenticateCookie(request, parts);
 				if (person && !isFor(invitation, person.account.email)) throw forSomeoneElse(invitation, person.account);
-				const created = person ? null : await newAccount(body, invitation, network);
-				const account = person?.account ?? created!.account;
-				const by = created === null ? { accountId: account.id } : { newAccount: created };
-				const membership = await accept(body.token, invitation, by);
+				const { account, membership } = person
+					? await accept(body.token, invitation, person.account)
+					: await acceptAnew(body, invitation, network);
 				audit(
 					{ projectId: invitation.projectId, action: "member.joined", detail: { role: membership.role } },
 					{ kind: "account", id: account.id, name: account.name },
