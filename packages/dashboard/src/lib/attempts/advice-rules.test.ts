@@ -89,7 +89,7 @@ const factsOf = ({ code, body = "", headers = {} }: Example): AdviceFacts => ({
 
 /** Words that refer to what only a delivery's page shows. */
 const OUT_OF_CONTEXT =
-	/\bbelow\b|^(?:Read|Raise) (?:it|its)\b|^Remove the requirement|path from it\b|^If (?:it's|that's)\b/;
+	/\bbelow\b|\bat this time\b|^(?:Read|Raise) (?:it|its)\b|^Remove the requirement|path from it\b|^If (?:it's|that's)\b/;
 
 it("has an example for each rule", () => {
 	expect(Object.keys(EXAMPLES)).toEqual(ADVICE_RULES.map(({ name }) => name));

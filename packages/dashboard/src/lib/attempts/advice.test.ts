@@ -35,7 +35,7 @@ describe("says what helps", () => {
 		[405, /POST/],
 		[410, /delete/],
 		[429, /limit/],
-		[500, /log at this time/],
+		[500, /own log for the error\./],
 		[503, /Replay it/],
 		[301, /final URL/],
 		[308, /final URL/],

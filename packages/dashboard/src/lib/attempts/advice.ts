@@ -102,7 +102,7 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 	connection_reset: ({ host }) => ({
 		why: `${host} accepted the connection and closed it before responding.`,
 		tries: [
-			"Check the receiver's own log at this time: it may have crashed or restarted.",
+			"Check the receiver's own log: it may have crashed or restarted.",
 			"A proxy in front of it may limit connections or sizes.",
 		],
 	}),
@@ -256,7 +256,7 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 	501: ({ host }) => ({ why: `${host} doesn't implement this.`, tries: ["Have the receiver accept POST there."] }),
 	502: ({ host }) => ({
 		why: `A proxy in front of ${host} got no usable response from the receiver.`,
-		tries: ["Check that the receiver is running, and check both its log and the proxy's at this time."],
+		tries: ["Check that the receiver is running, and check both its log and the proxy's for the error."],
 	}),
 	503: ({ host, isRetried }) => ({
 		why: `${host} is overloaded or under maintenance.`,
@@ -288,7 +288,7 @@ function ofStatus(status: number, failure: Failure): Advice {
 		return {
 			why: `${host} failed while it handled the request.`,
 			tries: [
-				"Check the receiver's own log at this time.",
+				"Check the receiver's own log for the error.",
 				isRetried ? "Once it's fixed, retries arrive automatically." : "Once it's fixed, replay it.",
 			],
 		};
