@@ -410,6 +410,9 @@ test("every session can be ended from anywhere", async ({ dashboard, browser, pa
 	await other.goto(dashboard.project());
 	await page.goto(`${dashboard.url}/account`);
 	await expectAccessible(page);
+	// It said "since 3 s ago".
+	const session = page.getByRole("listitem").filter({ hasText: "This session" });
+	await expect(session).toContainText(/active now · signed in (just now|\d+ s ago)/);
 	await page.getByRole("button", { name: "Sign out everywhere" }).click();
 	await page
 		.getByRole("dialog")

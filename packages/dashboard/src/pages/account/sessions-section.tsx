@@ -88,7 +88,7 @@ function SessionRow({ session }: { session: AccountSession }) {
 				<Text size="sm" c="dimmed" component="div">
 					{address === null ? "" : `${address} · `}
 					{current ? "active now" : "last used "}
-					{current ? null : <When at={last_seen_at} />} · since <When at={created_at} />
+					{current ? null : <When at={last_seen_at} />} · signed in <When at={created_at} />
 				</Text>
 			</div>
 			<Button
