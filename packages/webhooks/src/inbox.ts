@@ -188,6 +188,8 @@ class Worker {
 			try {
 				await handler(event, context);
 			} catch (error) {
+				// The claim was lost, so the event is given up, if at all, by the process that takes it next.
+				if (context.signal.aborted) throw error;
 				onError(error);
 				await givingUp.onDead(event, error);
 			}

@@ -209,6 +209,38 @@ it("calls onDead until it succeeds, also for an event whose last attempt ended w
 	expect(calls).toBe(0);
 });
 
+// onDead got the event from this process and from the one that had taken it.
+it("doesn't give up an event whose claim was lost during its last attempt", async () => {
+	const dead: unknown[] = [];
+	const { store, pass } = setUp();
+	const lost: InboxStore = {
+		...store,
+		async renew() {
+			pass(60);
+			await store.next("another", 60_000);
+			return false;
+		},
+	};
+	const { inbox, errors } = setUp({
+		store: lost,
+		lease: 0.05,
+		maxAttempts: 1,
+		onDead: ({ id }, error) => dead.push([id, error]),
+		on: {
+			"*": (_event, { signal }) =>
+				new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+		},
+	});
+	await send(inbox, "evt_1");
+	await inbox.drain();
+	expect(errors).toMatchObject([{ message: expect.stringContaining("was lost") }]);
+	expect(dead).toEqual([]);
+	// The other process dies.
+	pass(60);
+	await inbox.drain();
+	expect(dead).toEqual([["evt_1", undefined]]);
+});
+
 it.each<Partial<InboxOptions>>([
 	{ maxAttempts: 3 },
 	{ onDead: () => undefined },
