@@ -71,7 +71,8 @@ test("an incident's replay includes deliveries that failed in the minute before 
 		...{ failed_attempts: 3, delivered_attempts: 0, status_code: 503, error_code: null },
 		...{ deliveries, last_delivered_at: null, next_retry_at: null },
 	};
-	await page.route("**/incidents*", (route) => route.fulfill({ json: { data: [incident] } }));
+	let data = [incident];
+	await page.route("**/incidents*", (route) => route.fulfill({ json: { data } }));
 	await page.goto(dashboard.project());
 	const incidents = page.getByRole("list", { name: "Incidents" });
 	// Its log had fewer deliveries than it said were held up.
@@ -79,6 +80,16 @@ test("an incident's replay includes deliveries that failed in the minute before 
 	expect(Object.fromEntries(log)).toMatchObject({ since: later(-30_000), until: later(150_000), view: "attempts" });
 	await incidents.getByRole("button", { name: "Replay 1 failed delivery" }).click();
 	await expect(page.getByRole("dialog").getByRole("button", { name: "Replay 1 delivery" })).toBeVisible();
+
+	// The earlier one's button said 1, too, but its replay includes what has failed since.
+	await shop.post(shop.path("/events"), purchase(2));
+	await receiver.count(6);
+	await expect.poll(async () => (await failed()).length).toBe(2);
+	data = [{ ...incident, started_at: later(40_000) }, incident];
+	await page.reload();
+	await expect(incidents.getByRole("button").first()).toHaveText("Replay 1 failed delivery");
+	await incidents.getByRole("button", { name: /^Replay all failed since (.+, )?\d\d:\d\d$/ }).click();
+	await expect(page.getByRole("dialog").getByRole("button", { name: "Replay 2 deliveries" })).toBeVisible();
 });
 
 test("a failed row is replayed in place", async ({ dashboard, page }) => {

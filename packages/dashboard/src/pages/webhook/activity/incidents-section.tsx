@@ -7,6 +7,7 @@ import type { Webhook } from "../../../api/webhooks.ts";
 import { deliveriesWaiting, webhookName } from "../../../lib/health/health.ts";
 import { incidentAction, incidentCause, incidentResult, incidentSpan } from "../../../lib/health/incident-words.ts";
 import { plural } from "../../../lib/text/numbers.ts";
+import { shortTime } from "../../../lib/text/time.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import { RetryAllNow } from "../../../ui/deliveries/retry-now.tsx";
 import { useNow } from "../../../ui/hooks/use-now.ts";
@@ -70,6 +71,7 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, page
 									projectId={projectId}
 									incident={incident}
 									webhook={webhook}
+									hasLaterFailures={incidents.some((other) => isLaterFailure(other, incident))}
 									waiting={healths.find(({ webhook_id }) => webhook_id === webhook.id)?.waiting}
 									onReplay={() => setReplayed(incident)}
 								/>
@@ -99,18 +101,25 @@ const failuresOf = ({ failures_since, failures_until }: Incident) => ({
 	...(failures_until !== null && { until: failures_until }),
 });
 
+/** Whether a replay of what has failed since the incident includes another one's deliveries. */
+const isLaterFailure = (other: Incident, { webhook_id, started_at }: Incident) =>
+	other.webhook_id === webhook_id && other.started_at > started_at && other.deliveries.failed > 0;
+
 interface ClosingProps {
 	page: IncidentsSectionProps["page"];
 	projectId: string;
 	incident: Incident;
 	webhook: Webhook;
+	/** Whether deliveries of later incidents have failed, too. */
+	hasLaterFailures: boolean;
 	/** The webhook's pending retries; undefined until they are known. */
 	waiting: Health["waiting"] | undefined;
 	onReplay: () => void;
 }
 
 /** What closes an incident. */
-function Closing({ page, projectId, incident, webhook, waiting, onReplay }: ClosingProps) {
+function Closing({ page, projectId, incident, webhook, hasLaterFailures, waiting, onReplay }: ClosingProps) {
+	const now = useNow(0);
 	const action = incidentAction(incident);
 	if (incident.state === "ongoing") return null;
 	if (action === "retry") {
@@ -131,7 +140,11 @@ function Closing({ page, projectId, incident, webhook, waiting, onReplay }: Clos
 		return (
 			<ForRole needs="developer">
 				<Button size="xs" variant="default" onClick={onReplay}>
-					{capped ? "Replay failed deliveries" : `Replay ${plural(failed, "failed delivery")}`}
+					{hasLaterFailures
+						? `Replay all failed since ${shortTime(Date.parse(incident.started_at), now)}`
+						: capped
+							? "Replay failed deliveries"
+							: `Replay ${plural(failed, "failed delivery")}`}
 				</Button>
 			</ForRole>
 		);
