@@ -134,7 +134,23 @@ export const API = [
 			},
 		],
 	),
+	...of("server/src/storage/verbs/keys.ts", inApi("deferred-rights"), [
+		{
+			name: "waiting-revocations-outlive-rights",
+			find: "\tif (!(yield* mayStill(project, by))) return false;\n",
+			replace: "",
+			only: "removes neither",
+			why: "A removed developer's requests that waited revoke the keys of a store's programs.",
+		},
+	]),
 	...of("server/src/storage/verbs/registry.ts", inApi("deferred-rights"), [
+		{
+			name: "waiting-app-removal-outlives-rights",
+			find: "\tif (!(yield* mayStill(project, by))) return null;\n",
+			replace: "",
+			only: "removes neither",
+			why: "A removed owner's request that waited pauses every webhook.",
+		},
 		{
 			name: "waiting-changes-outlive-rights",
 			find: "if (found === undefined || !(yield* mayStill(project, by))) return null;",

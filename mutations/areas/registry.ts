@@ -53,8 +53,8 @@ export const REGISTRY = [
 	...of("server/src/registry/projects.ts", inApi("webhook-changes"), [
 		{
 			name: "projects-app-off-beside-engine",
-			find: 'return engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.setDeveloperApp({ projectId, installed }),\n\t\t\t(project) => (project ? "project" : "nothing"),\n\t\t);',
-			replace: "return engine && storage.setDeveloperApp({ projectId, installed });",
+			find: 'return engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.setDeveloperApp({ projectId, installed, by }),\n\t\t\t(project) => (project ? "project" : "nothing"),\n\t\t);',
+			replace: "return engine && storage.setDeveloperApp({ projectId, installed, by });",
 			only: "without the Developer app",
 			why: "Webhooks of a project without the app keep receiving.",
 		},

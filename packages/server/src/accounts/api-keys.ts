@@ -13,6 +13,7 @@ import {
 	type KeyStorage,
 	type OnBehalf,
 	type Page,
+	type StillAllowed,
 	type Storage,
 } from "../storage/port.ts";
 import type { OperatorKey } from "./operator-key.ts";
@@ -104,11 +105,11 @@ export class ApiKeys {
 	}
 
 	/**
-	 * False if the project has no such key. A deleted key stops working here immediately, and on other nodes once they
+	 * False if the project has no such key, or `by` has lost the right. A deleted key stops working here immediately, and on other nodes once they
 	 * are notified, or within seconds.
 	 */
-	async delete(projectId: string, keyId: string): Promise<boolean> {
-		const deleted = await this.#options.storage.deleteApiKey({ projectId, keyId });
+	async delete(projectId: string, keyId: string, by: StillAllowed | null = null): Promise<boolean> {
+		const deleted = await this.#options.storage.deleteApiKey({ projectId, keyId, by });
 		if (deleted) this.#cache.drop(keyId);
 		return deleted;
 	}

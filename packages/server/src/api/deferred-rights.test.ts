@@ -156,6 +156,38 @@ test.each([
 	expect((await api.call("GET", path)).json.data).toHaveLength(what === "invitations" ? 0 : before);
 });
 
+// An owner who expected to be removed could still stop all deliveries and programs afterwards.
+test.each([
+	["removed", 404],
+	["demoted", 403],
+])("an owner who is %s while their removals of the app and of a key wait removes neither", async (how, status) => {
+	await setUp(api);
+	const ada = await member(api, project, "owner", "ada");
+	await member(api, project, "owner", "grace");
+	const { id } = await createKey(["read"]);
+	const webhook = await api.webhook(project);
+	const { storage } = api.parts;
+	const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+	const held = (["setDeveloperApp", "deleteApiKey"] as const).map((verb) => {
+		const store = storage[verb].bind(storage) as (about: object) => Promise<unknown>;
+		return vi.spyOn(storage, verb).mockImplementationOnce((async (about: object) => {
+			await ended;
+			return store(about);
+		}) as never);
+	});
+	const paths = [`${project}/apps/developer`, `${project}/api-keys/${id}`];
+	const waiting = paths.map((path) => ada.call("DELETE", path));
+	await vi.waitFor(() => held.map((verb) => expect(verb).toHaveBeenCalledTimes(1)), 60_000);
+	const url = `${project}/members/${ada.accountId}`;
+	const body = { role: "viewer" };
+	const ending = how === "removed" ? await api.call("DELETE", url) : await api.call("PATCH", url, { body });
+	expect(ending.status).toBeLessThan(300);
+	end();
+	expect((await Promise.all(waiting)).map((answer) => answer.status)).toEqual([status, status]);
+	expect((await api.call("GET", webhook)).json.status).toBe("active");
+	expect((await api.call("GET", `${project}/api-keys`)).json.data.map((key) => key.id)).toContain(id);
+});
+
 // Otherwise an owner who was just removed could make an accomplice an owner, and remove the others.
 test.each([
 	["removed", 404],

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import { type Fault, type Invalid, textFaults, trimmed } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Project, RegistryStorage } from "../storage/port.ts";
+import type { Project, RegistryStorage, StillMember } from "../storage/port.ts";
 
 /** The app that adds webhooks, API keys and logs to a project. */
 export const DEVELOPER_APP = "developer";
@@ -44,12 +44,15 @@ export class Projects {
 		return { kind: "created", project };
 	}
 
-	/** Installs the Developer app, or removes it, which pauses every webhook. Null if there is no such project. */
-	setDeveloperApp(projectId: string, installed: boolean): Promise<Project | null> {
+	/**
+	 * Installs the Developer app, or removes it, which pauses every webhook. Null if there is no such project, or `by` has
+	 * lost the right.
+	 */
+	setDeveloperApp(projectId: string, installed: boolean, by: StillMember | null = null): Promise<Project | null> {
 		const { engine, storage } = this.#options;
 		return engine.change(
 			projectId,
-			() => storage.setDeveloperApp({ projectId, installed }),
+			() => storage.setDeveloperApp({ projectId, installed, by }),
 			(project) => (project ? "project" : "nothing"),
 		);
 	}

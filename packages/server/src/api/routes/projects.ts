@@ -1,10 +1,10 @@
 import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { actorOf, apiKeyFaults, stillMember } from "../../accounts/index.ts";
+import { actorOf, apiKeyFaults, stillAllowed, stillMember } from "../../accounts/index.ts";
 import { trimmed } from "../../base/text.ts";
 import { DEVELOPER_APP, projectFaults } from "../../registry/projects.ts";
 import { KEY_SCOPES, type Page, type ApiKey as StoredKey, type Project as StoredProject } from "../../storage/port.ts";
-import { found, invalid, notFound } from "../http/problem.ts";
+import { found, invalid } from "../http/problem.ts";
 import { parseTime } from "../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../route.ts";
 import {
@@ -126,8 +126,9 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 			access: "project",
 			role: "owner",
 			success: { status: 200, description: "The project.", schema: Project },
-			async handler({ params, audit }) {
-				const project = found("project", await projects.setDeveloperApp(params.projectId, true));
+			async handler({ params: { projectId }, principal, audit, gone }) {
+				const project = await projects.setDeveloperApp(projectId, true, stillMember(principal, "owner"));
+				if (project === null) return gone("project");
 				audit({ projectId: project.id, action: "app.installed", target: DEVELOPER });
 				return presentProject(project);
 			},
@@ -138,8 +139,9 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 			access: "project",
 			role: "owner",
 			success: { status: 204, description: "The app was removed." },
-			async handler({ params, audit }) {
-				const project = found("project", await projects.setDeveloperApp(params.projectId, false));
+			async handler({ params: { projectId }, principal, audit, gone }) {
+				const project = await projects.setDeveloperApp(projectId, false, stillMember(principal, "owner"));
+				if (project === null) return gone("project");
 				audit({ projectId: project.id, action: "app.removed", target: DEVELOPER });
 			},
 		}),
@@ -242,9 +244,9 @@ export function apiKeyRoutes({ apiKeys }: ApiParts): Route[] {
 				"It is refused from then on. Other nodes are notified immediately; a node that misses the notification refuses it within five seconds.",
 			access: "developer",
 			success: { status: 204, description: "The key was deleted." },
-			async handler({ params: { projectId, keyId }, audit }) {
+			async handler({ params: { projectId, keyId }, principal, audit, gone }) {
 				const key = found("API key", await apiKeys.get(projectId, keyId));
-				if (!(await apiKeys.delete(projectId, keyId))) throw notFound("API key");
+				if (!(await apiKeys.delete(projectId, keyId, stillAllowed(principal, "developer")))) return gone("API key");
 				const target = { kind: "api_key", id: key.id, name: key.name };
 				audit({ projectId, action: "api_key.revoked", target });
 			},

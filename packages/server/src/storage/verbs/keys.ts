@@ -1,7 +1,7 @@
 /** API keys, by their hashes. */
-import { type Actor, KEY_SCOPES, type OnBehalf } from "../port/accounts.ts";
+import { type Actor, KEY_SCOPES, type OnBehalf, type StillAllowed } from "../port/accounts.ts";
 import type { ApiKey, Page } from "../port/registry.ts";
-import { holdsRole } from "./members.ts";
+import { holdsRole, mayStill } from "./members.ts";
 import { fragment, greatest, skipLocked, sql } from "./sql.ts";
 import { findProject, row, rows, type Steps, tellPeers, together } from "./verb.ts";
 
@@ -69,9 +69,10 @@ export function* getApiKey({ projectId, keyId }: KeyOf): Steps<ApiKey | null> {
 	return found === undefined ? null : toKey(found);
 }
 
-/** False if the project has no such key. Other nodes get a hint, so that they soon stop trusting it. */
-export function* deleteApiKey({ projectId, keyId }: KeyOf): Steps<boolean> {
+/** False if the project has no such key, or `by` has no access anymore. Other nodes get a hint, so that they soon stop trusting it. */
+export function* deleteApiKey({ projectId, keyId, by }: KeyOf & { readonly by?: StillAllowed | null }): Steps<boolean> {
 	const project = yield* findProject(projectId);
+	if (!(yield* mayStill(project, by))) return false;
 	const deleted = yield* rows(sql`
 		DELETE FROM posthorn.api_keys WHERE id = ${keyId} AND project_no = ${project} RETURNING id`);
 	if (project === null || deleted.length === 0) return false;

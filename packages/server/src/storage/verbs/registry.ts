@@ -14,7 +14,18 @@ import type {
 	WebhookRef,
 } from "../port/registry.ts";
 import { mayStill } from "./members.ts";
-import { among, endAmong, Fragment, fragment, isTrue, ofProject, projectNo, type Query, sql } from "./sql.ts";
+import {
+	among,
+	endAmong,
+	Fragment,
+	forUpdate,
+	fragment,
+	isTrue,
+	ofProject,
+	projectNo,
+	type Query,
+	sql,
+} from "./sql.ts";
 import { findProject, holdProject, now, openLog, row, rows, type Steps, together, wake } from "./verb.ts";
 
 type ProjectRow = Omit<Project, "apps"> & { readonly developer: boolean };
@@ -55,15 +66,21 @@ export function* renameProject({ projectId, name }: ProjectRef & { readonly name
 	return renamed === undefined ? null : toProject(renamed);
 }
 
-/** Installs the Developer app, or removes it and pauses every webhook. Null if the project doesn't exist. */
+/**
+ * Installs the Developer app, or removes it and pauses every webhook. Null if the project doesn't exist, or not for `by`
+ * anymore.
+ */
 export function* setDeveloperApp({
 	projectId,
 	installed,
-}: ProjectRef & { readonly installed: boolean }): Steps<Project | null> {
+	by,
+}: ProjectRef & By & { readonly installed: boolean }): Steps<Project | null> {
 	const project = yield* findProject(projectId);
 	if (project === null) return null;
-	const [, , , , [changed]] = yield* together(
-		holdProject(project),
+	// In the order in which changes of members lock: the project's row, then the member's.
+	yield* together(holdProject(project), sql`SELECT 1 FROM posthorn.projects WHERE no = ${project}${forUpdate}`);
+	if (!(yield* mayStill(project, by))) return null;
+	const [, , , [changed]] = yield* together(
 		sql`UPDATE posthorn.projects SET developer = ${installed} WHERE no = ${project}`,
 		sql`
 			UPDATE posthorn.webhooks SET status = 'paused'
@@ -140,7 +157,7 @@ interface Held {
 	readonly lastSeq: number;
 }
 
-/** For whom a webhook is stored or changed: null for the operator. */
+/** For whom something is stored or changed: null for the operator. */
 interface By {
 	readonly by?: StillAllowed | null;
 }
