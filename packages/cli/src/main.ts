@@ -16,6 +16,8 @@ export async function main(args: readonly string[]): Promise<void> {
 		if (error.code !== "EPIPE") throw error;
 		process.exit(process.exitCode);
 	});
+	// A reader that is gone, or a file on a full disk, must not end the service.
+	process.stderr.on("error", () => {});
 	if (args.length === 0) {
 		program.outputHelp();
 		return;

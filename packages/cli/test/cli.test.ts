@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
+	closeSync,
 	copyFileSync,
 	existsSync,
 	mkdirSync,
 	mkdtempSync,
+	openSync,
 	readdirSync,
 	readFileSync,
 	rmSync,
@@ -187,6 +189,34 @@ test("a reader that closes the pipe early causes no error", async () => {
 	const [code] = await once(child, "close");
 	expect([code, err]).toEqual([0, ""]);
 });
+
+// The log's reader, such as tee or a container's runtime, may be killed; /dev/full is a file on a full disk.
+test.skipIf(process.platform !== "linux").each(["a closed pipe", "a full disk"])(
+	"serves and stops in order if its log and messages go to %s",
+	async (where) => {
+		const port = String(await unusedPort());
+		const to = where === "a full disk" ? openSync("/dev/full", "w") : "pipe";
+		const { PATH, NODE_COMPILE_CACHE } = process.env;
+		const child = spawn(process.execPath, [COMMAND, "serve", "--port", port], {
+			cwd: newFolder(),
+			env: { PATH, NODE_COMPILE_CACHE, POSTHORN_OPERATOR_KEY: KEY },
+			stdio: ["ignore", to, to],
+		});
+		const ended = once(child, "exit");
+		try {
+			if (typeof to === "number") closeSync(to);
+			child.stdout?.destroy();
+			child.stderr?.destroy();
+			// Once it listens, it logs that it has started, and prints where.
+			const responds = () => accepts(`http://127.0.0.1:${port}`, KEY).catch(() => false);
+			await until("the service to respond", responds);
+			child.kill("SIGTERM");
+			expect(await ended).toEqual([0, null]);
+		} finally {
+			child.kill("SIGKILL");
+		}
+	},
+);
 
 test.skipIf(process.platform !== "linux")(
 	"refuses a database on a file system without files, and names it",

@@ -1,0 +1,45 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const MODULE = fileURLToPath(new URL("log-output.ts", import.meta.url));
+
+/** Runs a script with an output on standard output; the log's reader is `read`. */
+async function run(script: string, read: "all" | "nothing" | "closed") {
+	const source = `import { LogOutput } from ${JSON.stringify(MODULE)};
+		const output = new LogOutput(1);
+		${script}`;
+	const child = spawn(process.execPath, ["--input-type=module-typescript", "--eval", source], {
+		stdio: ["pipe", "pipe", "inherit"],
+	});
+	const code = new Promise((resolve) => child.once("exit", resolve));
+	if (read === "closed") child.stdout.destroy();
+	const out = read === "all" ? text(child.stdout) : "";
+	// The script waits for this, so that the pipe is closed when it writes.
+	child.stdin.end();
+	const result = [await code, await out];
+	child.stdout.destroy();
+	return result;
+}
+
+const BEGIN = `await new Promise((resolve) => process.stdin.resume().once("end", resolve));`;
+const LINES = `for (let n = 0; n < 20_000; n++) output.write("line " + n + "\\n");`;
+const WRITTEN = Array.from({ length: 20_000 }, (_, n) => `line ${n}\n`).join("");
+
+test("writes all lines in order, also if the process exits immediately afterwards", async () => {
+	expect(await run(`${BEGIN} ${LINES}`, "all")).toEqual([0, WRITTEN]);
+	expect(await run(`${BEGIN} process.stdout; ${LINES} output.flushSync(); process.exit(0)`, "all")).toEqual([
+		0,
+		WRITTEN,
+	]);
+});
+
+test("drops what can't be written, and lets the process exit", async () => {
+	expect(await run(`${BEGIN} ${LINES} output.flushSync(); process.exit(0)`, "closed")).toEqual([0, ""]);
+	// Node makes the pipe non-blocking when it is asked for the stream.
+	expect(await run(`${BEGIN} process.stdout; ${LINES} output.flushSync(); process.exit(0)`, "nothing")).toEqual([
+		0,
+		"",
+	]);
+});
