@@ -11,6 +11,7 @@ import {
 	readFileSync,
 	rmSync,
 	statSync,
+	symlinkSync,
 	writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
@@ -178,6 +179,26 @@ test("refuses a second process, a taken port and a wrong seal key, each with one
 	// The exit code of a wrong configuration, so that a supervisor doesn't keep restarting it.
 	expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("seal key") });
 });
+
+// As for a user who may not look into the service's folder.
+test.skipIf(process.platform === "win32")(
+	"says which file of the service can't be read, not that it's missing",
+	async () => {
+		const cwd = newFolder();
+		symlinkSync("data", join(cwd, "data"));
+		for (const [args, file] of [
+			[["setup-link"], "data/posthorn.setuplink"],
+			[["operator-key", "--new"], "data/posthorn.db"],
+			[["backup", "copy.db"], "data/posthorn.db"],
+			[["quarantine"], "data/posthorn.operatorkey"],
+		] as const)
+			expect(await run(args, {}, cwd)).toEqual({
+				code: 1,
+				out: "",
+				err: `${file} cannot be read (ELOOP): run this command as the service's user.\n`,
+			});
+	},
+);
 
 test("a reader that closes the pipe early causes no error", async () => {
 	const child = spawn(process.execPath, [COMMAND, "serve", "--help"], { stdio: ["ignore", "pipe", "pipe"] });

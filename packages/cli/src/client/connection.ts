@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { type Client, createClient } from "@posthorn/client";
 import { readConfig } from "@posthorn/server/config";
 import { UsageError } from "../command-error.ts";
+import { isThere } from "../is-there.ts";
 import { clean, warn } from "./output.ts";
 import { allOf } from "./pages.ts";
 import { type Login, loginFile, readStored } from "./stored.ts";
@@ -63,11 +64,11 @@ export function connectAsOperator(options: Pick<ConnectionOptions, "url">): Omit
 	const url = checkedUrl(given ?? `http://127.0.0.1:${config?.port ?? 8420}`);
 	const isHere = isLoopback(new URL(url));
 	const stored = given === undefined ? null : readStored<Login>(loginFile());
-	const file = isHere && config?.operatorKeyFile ? readKeyFile(config.operatorKeyFile) : undefined;
+	const left = () => (config?.operatorKeyFile ? readKeyFile(config.operatorKeyFile) : undefined);
 	const login = stored?.url === url ? stored.key : undefined;
 	const fromHere = config?.operatorKey;
 	const theirs = givenByUser ?? login;
-	const key = isHere ? (fromHere ?? theirs ?? file) : (theirs ?? fromHere);
+	const key = isHere ? (fromHere ?? theirs ?? left()) : (theirs ?? fromHere);
 	if (!key)
 		throw new UsageError([
 			`There is no operator key for ${url}. Set POSTHORN_OPERATOR_KEY, or POSTHORN_OPERATOR_KEY_FILE to a file with it, or run "posthorn login" with it and name the service with --url.`,
@@ -95,7 +96,7 @@ export function givenKey({ POSTHORN_API_KEY: key, POSTHORN_API_KEY_FILE: file } 
 }
 
 function readKeyFile(path: string): string | undefined {
-	return existsSync(path) ? readFileSync(path, "utf8").trim() : undefined;
+	return isThere(path) ? readFileSync(path, "utf8").trim() : undefined;
 }
 
 /** Warns before an API key is sent to another machine without encryption. */

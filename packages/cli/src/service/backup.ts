@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
 import { backupSqlite } from "@posthorn/server/storage/sqlite";
 import { note, printJson } from "../client/output.ts";
-import { UsageError } from "../command-error.ts";
+import { CommandError, UsageError } from "../command-error.ts";
 import { configOf } from "../flags.ts";
+import { isThere } from "../is-there.ts";
 
 /** `posthorn backup FILE`: copies the database to a new file, even while the service runs. */
 export async function backup(
@@ -12,6 +13,8 @@ export async function backup(
 	const { database, sealKey, sealKeyFile } = configOf({ databaseUrl: options.databaseUrl });
 	if (database.engine !== "sqlite")
 		throw new UsageError(["posthorn backup copies SQLite databases; for PostgreSQL use pg_dump."]);
+	if (!isThere(database.path))
+		throw new CommandError([`There is no database at ${database.path}: set the one to back up.`], 1);
 	const begun = performance.now();
 	await backupSqlite(database.path, file);
 	const { size } = statSync(file);

@@ -6,6 +6,7 @@ import { confirm } from "../client/confirm.ts";
 import { note, printJson } from "../client/output.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { configOf } from "../flags.ts";
+import { isThere } from "../is-there.ts";
 
 export interface OperatorKeyOptions {
 	readonly databaseUrl?: string;
@@ -52,7 +53,7 @@ async function open({ database }: Config) {
 	}
 	const { path } = database;
 	// A database without its seal key couldn't be used.
-	if (!existsSync(path))
+	if (!isThere(path))
 		throw new UsageError([`The database ${path} doesn't exist. The first "posthorn serve" creates it, with a key.`]);
 	try {
 		return await openSqliteStorage({ ...options, path });

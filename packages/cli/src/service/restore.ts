@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "@posthorn/server/config";
 import { examineBackup } from "@posthorn/server/doctor";
@@ -7,6 +6,7 @@ import { confirm } from "../client/confirm.ts";
 import { note, printJson } from "../client/output.ts";
 import { StartRefused, UsageError } from "../command-error.ts";
 import { configOf } from "../flags.ts";
+import { isThere } from "../is-there.ts";
 import { findingLine } from "./finding-line.ts";
 
 export interface RestoreOptions {
@@ -50,11 +50,11 @@ async function restoreFile(config: Config, file: string | undefined, yes: boolea
 	if (file === undefined) throw new UsageError(["Which backup? Name its file, such as: posthorn restore backup.db"]);
 	if (config.database.engine !== "sqlite") throw new Error("restoreFile is for SQLite.");
 	const path = resolve(config.database.path);
-	if (!existsSync(file)) throw new UsageError([`There is no backup at ${file}.`]);
+	if (!isThere(file)) throw new UsageError([`There is no backup at ${file}.`]);
 	const seal = examineBackup(config, file);
 	if (seal.state === "fault") throw new StartRefused([findingLine(seal)], true);
 	const question = `Replace the database ${path}? It is kept under another name.`;
-	if (existsSync(path)) await confirm(question, yes);
+	if (isThere(path)) await confirm(question, yes);
 	const { replaced, backupAt } = await restoreSqlite(file, path);
 	return { database: path, message: `Restored ${file} to ${path}`, backupAt, replaced };
 }

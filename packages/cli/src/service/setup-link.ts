@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createSetupToken, setupLink } from "@posthorn/server/accounts";
 import { note, printJson } from "../client/output.ts";
 import { CommandError } from "../command-error.ts";
 import { configOf } from "../flags.ts";
+import { isThere } from "../is-there.ts";
 
 export interface SetupLinkOptions {
 	readonly databaseUrl?: string;
@@ -30,7 +31,7 @@ export async function printSetupLink({ databaseUrl, json }: SetupLinkOptions): P
 		}
 		if (url === null) throw new CommandError(["The operator's account exists already: sign in."], 1);
 	} else {
-		if (file === null || !existsSync(file))
+		if (file === null || !isThere(file))
 			throw new CommandError(
 				[
 					`There is no setup link in ${file}.`,

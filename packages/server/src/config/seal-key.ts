@@ -53,7 +53,9 @@ function readKeyFile(file: string): Uint8Array | null {
 		text = fs.readFileSync(file, "utf8").trim();
 	} catch (cause) {
 		if (codeOf(cause) === "ENOENT") return null;
-		throw new Error(`The seal key ${file} cannot be read (${codeOf(cause)}).`, { cause });
+		throw new Error(`The seal key ${file} cannot be read (${codeOf(cause)}): give it to the service's user.`, {
+			cause,
+		});
 	}
 	// On Windows, the mode doesn't say who may read a file.
 	if (process.platform !== "win32" && (fs.statSync(file).mode & OTHERS) !== 0)
