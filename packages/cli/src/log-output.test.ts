@@ -8,7 +8,7 @@ const MODULE = fileURLToPath(new URL("log-output.ts", import.meta.url));
 /** Runs a script with an output on standard output; the log's reader is `read`. */
 async function run(script: string, read: "all" | "nothing" | "closed") {
 	const source = `import { LogOutput } from ${JSON.stringify(MODULE)};
-		const output = new LogOutput(1);
+		const output = new LogOutput(1, (lines) => output.write("dropped " + lines + "\\n"));
 		${script}`;
 	const child = spawn(process.execPath, ["--input-type=module-typescript", "--eval", source], {
 		stdio: ["pipe", "pipe", "inherit"],
@@ -33,6 +33,19 @@ test("writes all lines in order, also if the process exits immediately afterward
 		0,
 		WRITTEN,
 	]);
+});
+
+// A reader that had stopped made them fill the memory.
+test("holds only so many lines for a slow reader, and says how many it dropped", async () => {
+	const [code, out] = await run(
+		`${BEGIN} process.stdout; const line = "x".repeat(999) + "\\n";
+		for (let n = 0; n < 20_000; n++) output.write(line);`,
+		"all",
+	);
+	const lines = String(out).trimEnd().split("\n");
+	const dropped = Number(/^dropped (\d+)$/.exec(lines.pop()!)?.[1]);
+	expect([code, lines.length + dropped]).toEqual([0, 20_000]);
+	expect(lines.length).toBeLessThan(4_200);
 });
 
 test("drops what can't be written, and lets the process exit", async () => {

@@ -2,37 +2,53 @@ import { write, writeSync } from "node:fs";
 
 /** How long to wait before writing again to a pipe that is full. */
 const RETRY_MS = 10;
+/** How much may wait for a reader that is slow or has stopped, characters. */
+const MAX_WAITING = 4 * 1_024 * 1_024;
 /** How long a reader may keep the process from exiting. */
 const FLUSH_MS = 1000;
 
 /**
- * Writes the log to a file descriptor. What can't be written is dropped, because the reader has closed the pipe or the
- * disk is full: neither may stop the service, or keep it from exiting.
+ * Writes the log to a file descriptor. What can't be written is dropped, because the reader has closed the pipe or reads
+ * nothing, or the disk is full: none of these may stop the service, fill its memory, or keep it from exiting.
  */
 export class LogOutput {
 	readonly #descriptor: number;
+	readonly #onDropped: (lines: number) => void;
+	/** Characters in {@link #lines}. */
+	#waiting = 0;
+	/** How many lines found too many waiting. */
+	#dropped = 0;
 	#lines: string[] = [];
 	/** What is left of the lines being written. */
 	#rest: Uint8Array = Buffer.alloc(0);
 	#isWriting = false;
 	#retry: NodeJS.Timeout | undefined;
 
-	constructor(descriptor: number) {
+	/** @param onDropped called when there is room again; may write a line */
+	constructor(descriptor: number, onDropped: (lines: number) => void) {
 		this.#descriptor = descriptor;
+		this.#onDropped = onDropped;
 	}
 
 	write(line: string): void {
+		if (this.#waiting + line.length > MAX_WAITING) {
+			this.#dropped++;
+			return;
+		}
+		this.#waiting += line.length;
 		this.#lines.push(line);
 		if (!this.#isWriting && this.#retry === undefined) this.#next();
 	}
 
-	/** Writes everything before it returns, unless the reader takes too long. */
+	/** Writes everything before it returns, unless the reader takes too long. The last call, as the process exits. */
 	flushSync(): void {
 		clearTimeout(this.#retry);
 		this.#retry = undefined;
 		// A write in progress ends without the event loop.
-		let rest = this.#isWriting ? this.#takeLines() : Buffer.concat([this.#rest, this.#takeLines()]);
-		if (!this.#isWriting) this.#rest = Buffer.alloc(0);
+		const before = this.#isWriting ? [] : [this.#rest];
+		this.#isWriting = true;
+		// The second time, what the first says about dropped lines.
+		let rest = Buffer.concat([...before, this.#takeLines(), this.#takeLines()]);
 		const deadline = performance.now() + FLUSH_MS;
 		while (rest.length > 0) {
 			try {
@@ -45,9 +61,12 @@ export class LogOutput {
 	}
 
 	#next(): void {
-		if (this.#rest.length === 0) this.#rest = this.#takeLines();
-		if (this.#rest.length === 0) return;
 		this.#isWriting = true;
+		if (this.#rest.length === 0) this.#rest = this.#takeLines();
+		if (this.#rest.length === 0) {
+			this.#isWriting = false;
+			return;
+		}
 		write(this.#descriptor, this.#rest, (error, written) => {
 			this.#isWriting = false;
 			if (isFull(error)) {
@@ -65,6 +84,10 @@ export class LogOutput {
 	#takeLines(): Buffer {
 		const lines = Buffer.from(this.#lines.join(""));
 		this.#lines = [];
+		this.#waiting = 0;
+		const dropped = this.#dropped;
+		this.#dropped = 0;
+		if (dropped > 0) this.#onDropped(dropped);
 		return lines;
 	}
 }

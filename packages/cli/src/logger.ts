@@ -5,9 +5,12 @@ import { LogOutput } from "./log-output.ts";
 /** Logs JSON lines, or readable ones at a terminal unless `json` is set. */
 export async function createLogger(level: LogLevel, json = false): Promise<Logger> {
 	if (json || !process.stdout.isTTY) {
-		const output = new LogOutput(1);
+		const output = new LogOutput(1, (lines) =>
+			logger.warn({ lines }, "log lines were dropped: the log is read too slowly"),
+		);
+		const logger = pino({ level, timestamp: pino.stdTimeFunctions.isoTime }, output);
 		process.on("exit", () => output.flushSync());
-		return pino({ level, timestamp: pino.stdTimeFunctions.isoTime }, output);
+		return logger;
 	}
 	// Loaded only when needed.
 	const { default: pretty } = await import("pino-pretty");
