@@ -68,15 +68,22 @@ export const WEBHOOKS = [
 		[
 			{
 				name: "lease-renewed-once",
-				find: "		if (isHeld) this.#renewLater();",
-				replace: "		if (isHeld) return;",
+				find: "			this.#expireAfter(askedAt);\n			this.#renewLater();",
+				replace: "			return;",
 				why: "A handler that takes longer than two leases runs twice.",
 			},
 			{
 				name: "lease-lost-silently",
-				find: "		else this.#lose();",
-				replace: "		else return;",
+				find: "		} else this.#lose();",
+				replace: "		}",
 				why: "A handler can't notice that another process may handle its event.",
+			},
+			{
+				name: "lease-outlives-failures",
+				find: "			onError(error);\n			if",
+				replace: "			onError(error);\n			clearTimeout(this.#expiry);\n			if",
+				tests: ["webhooks/test/lease.test.ts"],
+				why: "A handler continues beside another process's while the store fails.",
 			},
 		],
 	),

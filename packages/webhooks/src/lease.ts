@@ -13,17 +13,15 @@ export interface LeaseOptions {
 export class Lease {
 	readonly #options: LeaseOptions;
 	readonly #lost = new AbortController();
-	#timer: ReturnType<typeof setTimeout> | undefined;
-	/** Runs while the store is asked for more time. */
+	#renewal: ReturnType<typeof setTimeout> | undefined;
+	/** Runs until the lease ends, however long a renewal takes or fails. */
 	#expiry: ReturnType<typeof setTimeout> | undefined;
 	#ended = false;
-	/** When the lease ends at the latest. */
-	#end: number;
 
 	/** @param takenAt when the claim was requested, on the clock of `performance.now` */
 	constructor(options: LeaseOptions, takenAt: number) {
 		this.#options = options;
-		this.#end = takenAt + options.leaseMs;
+		this.#expireAfter(takenAt);
 		this.#renewLater();
 	}
 
@@ -35,31 +33,37 @@ export class Lease {
 	/** Stops renewing. The claim then ends on its own, unless it is finished or released. */
 	end(): void {
 		this.#ended = true;
-		clearTimeout(this.#timer);
+		clearTimeout(this.#renewal);
 		clearTimeout(this.#expiry);
 	}
 
 	#renewLater(): void {
-		this.#timer = setTimeout(() => void this.#renew(), this.#options.leaseMs / 3);
+		this.#renewal = setTimeout(() => void this.#renew(), this.#options.leaseMs / 3);
+	}
+
+	/** @param takenAt when the store was asked for the lease: it began then or later */
+	#expireAfter(takenAt: number): void {
+		const leftMs = takenAt + this.#options.leaseMs - performance.now();
+		this.#expiry = setTimeout(() => this.#lose(), Math.max(0, leftMs));
 	}
 
 	async #renew(): Promise<void> {
 		const { store, key, token, leaseMs, onError } = this.#options;
 		const askedAt = performance.now();
-		// A store that doesn't respond, as behind a broken network, can't extend the lease either.
-		this.#expiry = setTimeout(() => this.#lose(), Math.max(0, this.#end - askedAt));
 		let isHeld: boolean;
 		try {
 			isHeld = await store.renew(key, token, leaseMs);
-			if (isHeld) this.#end = askedAt + leaseMs;
+			clearTimeout(this.#expiry);
 		} catch (error) {
 			onError(error);
-			isHeld = performance.now() < this.#end;
+			if (!this.#ended && !this.#lost.signal.aborted) this.#renewLater();
+			return;
 		}
-		clearTimeout(this.#expiry);
 		if (this.#ended) return;
-		if (isHeld) this.#renewLater();
-		else this.#lose();
+		if (isHeld) {
+			this.#expireAfter(askedAt);
+			this.#renewLater();
+		} else this.#lose();
 	}
 
 	#lose(): void {

@@ -195,7 +195,7 @@ describe("createReceiver", () => {
 		const store: Store = { ...memoryStore(), renew: async () => Promise.reject(outage) };
 		const { send, errors } = setUp({
 			store,
-			lease: 0.05,
+			lease: 0.5,
 			on: {
 				"purchase.refunded": (_event, { signal }) =>
 					new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve())),
@@ -292,7 +292,7 @@ describe("createReceiver", () => {
 			const { send } = setUp({
 				onError,
 				store: { ...memoryStore(), renew: fails },
-				lease: 0.05,
+				lease: 0.5,
 				on: { "*": (_event, { signal }) => new Promise<void>((end) => signal.addEventListener("abort", () => end())) },
 			});
 			expect(await send(event)).toMatchObject({ status: 200 });
