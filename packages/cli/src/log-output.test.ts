@@ -27,12 +27,20 @@ const BEGIN = `await new Promise((resolve) => process.stdin.resume().once("end",
 const LINES = `for (let n = 0; n < 20_000; n++) output.write("line " + n + "\\n");`;
 const WRITTEN = Array.from({ length: 20_000 }, (_, n) => `line ${n}\n`).join("");
 
-test("writes all lines in order, also if the process exits immediately afterwards", async () => {
+test("writes all lines in order, even if the process exits immediately afterwards", async () => {
 	expect(await run(`${BEGIN} ${LINES}`, "all")).toEqual([0, WRITTEN]);
 	expect(await run(`${BEGIN} process.stdout; ${LINES} output.flushSync(); process.exit(0)`, "all")).toEqual([
 		0,
 		WRITTEN,
 	]);
+});
+
+// The first line was left to a thread, and came after the others if that was busy.
+test("writes the lines of a process that exits in order, even if no thread is free to write", async () => {
+	const busy = `import { pbkdf2 } from "node:crypto"; process.env.UV_THREADPOOL_SIZE = "1";
+		pbkdf2("password", "salt", 1_000_000, 64, "sha512", () => {});`;
+	const lines = `for (const line of ["first", "second"]) output.write(line + "\\n"); output.flushSync(); process.exit(0);`;
+	expect(await run(`${busy} ${lines}`, "all")).toEqual([0, "first\nsecond\n"]);
 });
 
 // A reader that had stopped made them fill the memory.

@@ -5,7 +5,7 @@ const RETRY_MS = 10;
 /** How much may wait for a reader that is slow or has stopped, characters. */
 const MAX_WAITING = 4 * 1_024 * 1_024;
 /** How long a reader may keep the process from exiting. */
-const FLUSH_MS = 1000;
+const FLUSH_MS = 1_000;
 
 /**
  * Writes the log to a file descriptor. What can't be written is dropped, because the reader has closed the pipe or reads
@@ -22,7 +22,8 @@ export class LogOutput {
 	/** What is left of the lines being written. */
 	#rest: Uint8Array = Buffer.alloc(0);
 	#isWriting = false;
-	#retry: NodeJS.Timeout | undefined;
+	/** Until the next write; undefined if none is planned. */
+	#timer: NodeJS.Timeout | undefined;
 
 	/** @param onDropped called when there is room again; may write a line */
 	constructor(descriptor: number, onDropped: (lines: number) => void) {
@@ -37,13 +38,13 @@ export class LogOutput {
 		}
 		this.#waiting += line.length;
 		this.#lines.push(line);
-		if (!this.#isWriting && this.#retry === undefined) this.#next();
+		// A moment later: if the process exits at once, flushSync has all lines, and writes them in order.
+		if (!this.#isWriting && this.#timer === undefined) this.#writeIn(0);
 	}
 
 	/** Writes everything before it returns, unless the reader takes too long. The last call, as the process exits. */
 	flushSync(): void {
-		clearTimeout(this.#retry);
-		this.#retry = undefined;
+		clearTimeout(this.#timer);
 		// A write in progress ends without the event loop.
 		const before = this.#isWriting ? [] : [this.#rest];
 		this.#isWriting = true;
@@ -60,6 +61,13 @@ export class LogOutput {
 		}
 	}
 
+	#writeIn(ms: number): void {
+		this.#timer = setTimeout(() => {
+			this.#timer = undefined;
+			this.#next();
+		}, ms);
+	}
+
 	#next(): void {
 		this.#isWriting = true;
 		if (this.#rest.length === 0) this.#rest = this.#takeLines();
@@ -70,10 +78,7 @@ export class LogOutput {
 		write(this.#descriptor, this.#rest, (error, written) => {
 			this.#isWriting = false;
 			if (isFull(error)) {
-				this.#retry = setTimeout(() => {
-					this.#retry = undefined;
-					this.#next();
-				}, RETRY_MS);
+				this.#writeIn(RETRY_MS);
 				return;
 			}
 			this.#rest = error ? Buffer.alloc(0) : this.#rest.subarray(written);
