@@ -3,7 +3,11 @@ import { UsageError } from "../command-error.ts";
 
 const known = (): string => EVENT_TYPES.map(({ type }) => type).join(", ");
 
-/** Event types of a flag that may be repeated, or list several with commas. @throws UsageError if one doesn't exist, or there are none */
+/**
+ * Event types of a flag that may be repeated, or list several with commas.
+ *
+ * @throws UsageError if one doesn't exist, or there are none
+ */
 export function parseTypes(given: readonly string[]): EventTypeEntry["type"][] {
 	const names = given.flatMap((text) => text.split(",")).filter((text) => text !== "");
 	if (names.length === 0) throw new UsageError([`Which types? There are: ${known()}.`]);

@@ -189,7 +189,11 @@ function assign(data: Record<string, unknown>, assignment: string): void {
 	Object.defineProperty(at, last, { value: jsonOrText(text!), enumerable: true, writable: true, configurable: true });
 }
 
-/** @throws UsageError if a list has no such element, and none can be added there: JSON would leave it out, or fill the gap */
+/**
+ * JSON would leave out a list's element with another name, or fill the gap before one beyond its end.
+ *
+ * @throws UsageError if a list has no such element, and none can be added there
+ */
 function checkIndex(at: object, name: string, path: string): void {
 	if (!Array.isArray(at) || (/^(?:0|[1-9]\d*)$/.test(name) && Number(name) <= at.length)) return;
 	throw new UsageError([

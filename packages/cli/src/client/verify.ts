@@ -42,7 +42,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
 			if (!(error instanceof WebhookError)) throw error;
 			fault = error;
 		}
-		// An invalid date, as of a time in microseconds, is of no age.
+		// A time in microseconds is an invalid date, which is never too old.
 		const signedAt = new Date(Number(timestamp) * 1_000);
 		if (!options.json && Math.abs(Date.now() - signedAt.getTime()) / 1_000 > TIMESTAMP_TOLERANCE_S)
 			warn(`It was signed ${ago(signedAt.toISOString())}; a receiver only accepts ${TIMESTAMP_TOLERANCE_S} s.`);

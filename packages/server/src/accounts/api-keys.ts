@@ -105,8 +105,8 @@ export class ApiKeys {
 	}
 
 	/**
-	 * False if the project has no such key, or `by` has lost the right. A deleted key stops working here immediately, and on other nodes once they
-	 * are notified, or within seconds.
+	 * False if the project has no such key, or `by` has lost the right. A deleted key stops working here immediately, and
+	 * on other nodes once they are notified, or within seconds.
 	 */
 	async delete(projectId: string, keyId: string, by: StillAllowed | null = null): Promise<boolean> {
 		const deleted = await this.#options.storage.deleteApiKey({ projectId, keyId, by });

@@ -253,8 +253,8 @@ export class People {
 	}
 
 	/**
-	 * Checks a password. The try counts as wrong before the work starts, so that concurrent tries don't bypass the limit;
-	 * the count is taken back if the password was right (not null) or couldn't be checked.
+	 * Counts a try as wrong before its work starts, so that concurrent tries don't bypass the limit. The count is taken
+	 * back if the try was right (not null) or the work couldn't be done.
 	 */
 	async #counted<T>(tried: readonly Count[], work: () => Promise<T | null>): Promise<T | null> {
 		const takeBack = () => {

@@ -100,7 +100,7 @@ export function sqliteStore(
 	};
 }
 
-/** `node:sqlite` fails immediately by default if another process writes: a claim, or worse, the end of one would be lost. */
+/** By default, `node:sqlite` fails immediately if another process writes: a claim or, worse, its end would be lost. */
 function waitForOthers(database: SqliteDatabase): void {
 	const [row] = database.prepare("PRAGMA busy_timeout").all() as { timeout: number }[];
 	if (!row?.timeout) database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);

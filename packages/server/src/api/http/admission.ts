@@ -15,7 +15,7 @@ declare module "fastify" {
 	interface FastifyRequest {
 		/** Whether the request counts by the rate of reads; then its response also counts by size. */
 		countsAsRead: boolean;
-		/** The largest response, bytes, that isn't refused any more; see {@link Admission.makeRoom}. */
+		/** The largest response, bytes, that is no longer refused; see {@link Admission.makeRoom}. */
 		roomMade: number;
 	}
 }

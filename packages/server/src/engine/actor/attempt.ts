@@ -15,7 +15,7 @@ import type { ActorContext, Message, ProjectWork } from "./context.ts";
 
 export const NO_BYTES = new Uint8Array(0);
 
-/** What a delivery log holds. An attempt seems to take longer if the machine slept for a month, or its clock was set. */
+/** The longest that the log can hold. An attempt seems to take longer if the machine slept for a month. */
 const LONGEST_RESPONSE_MS = 2 ** 31 - 1;
 
 /** An attempt, from when its lane starts it until its outcome is committed. */

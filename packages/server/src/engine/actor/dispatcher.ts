@@ -71,7 +71,7 @@ export class Dispatcher {
 			if (this.queued.close(lane)) this.#allClosed(lane);
 		} else {
 			if (lane.sweepingQueues) this.queued.expire(lane);
-			// Whichever node sweeps: the project's owner isn't told what it found.
+			// Another node may have swept, which doesn't notify the project's owner.
 			if (this.#isPastRetention(lane.oldestAt)) lane.sweeping = true;
 			if (lane.sweeping) {
 				reader.enter(lane);

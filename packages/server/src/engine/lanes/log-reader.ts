@@ -187,7 +187,7 @@ export class LogReader implements Log {
 		});
 	}
 
-	/** Drops what all lanes have passed, or are so far behind that others will need the room first. */
+	/** Drops chunks that all lanes have passed, or are so far behind that others will need the room first. */
 	#dropUnneeded(): void {
 		if (this.#chunks.length === 0) return;
 		const positions = Float64Array.from(this.#behind.toArray(), ({ position }) => position).sort();
@@ -204,7 +204,7 @@ export class LogReader implements Log {
 	}
 }
 
-/** The first index, of so many in ascending order, that isn't below what is sought. */
+/** The first index that `isBelow` doesn't hold for; `count` if there is none. It holds for all before that one. */
 function lowerBound(count: number, isBelow: (index: number) => boolean): number {
 	let low = 0;
 	let high = count;

@@ -69,7 +69,10 @@ export function* getApiKey({ projectId, keyId }: KeyOf): Steps<ApiKey | null> {
 	return found === undefined ? null : toKey(found);
 }
 
-/** False if the project has no such key, or `by` has no access anymore. Other nodes get a hint, so that they soon stop trusting it. */
+/**
+ * False if the project has no such key, or `by` has lost the right. Other nodes get a hint, so that they soon stop
+ * trusting it.
+ */
 export function* deleteApiKey({ projectId, keyId, by }: KeyOf & { readonly by?: StillAllowed | null }): Steps<boolean> {
 	const project = yield* findProject(projectId);
 	if (!(yield* mayStill(project, by))) return false;

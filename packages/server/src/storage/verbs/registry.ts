@@ -67,8 +67,8 @@ export function* renameProject({ projectId, name }: ProjectRef & { readonly name
 }
 
 /**
- * Installs the Developer app, or removes it and pauses every webhook. Null if the project doesn't exist, or not for `by`
- * anymore.
+ * Installs the Developer app, or removes it and pauses every webhook. Null if the project doesn't exist, or `by` has
+ * lost the right.
  */
 export function* setDeveloperApp({
 	projectId,

@@ -168,11 +168,7 @@ function presentHealth(
 		waiting: presentWaiting(waiting),
 		dead_letters: deadLetters,
 		backlog: presentBacklog(backlog),
-		day: {
-			...outcomesOf(day.total),
-			success_rate: successRate(day.total),
-			p95_ms: day.total.p95Ms,
-		},
+		day: { ...outcomesOf(day.total), success_rate: successRate(day.total), p95_ms: day.total.p95Ms },
 		hours: day.buckets.map((hour) => ({ at: isoTime(hour.at), ...outcomesOf(hour) })),
 	};
 }
