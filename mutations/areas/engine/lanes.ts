@@ -163,6 +163,12 @@ export const ENGINE_LANES = [
 			why: "A single receiver that hangs fills the memory with all that is published meanwhile.",
 		},
 		{
+			name: "reader-drops-unannounced",
+			find: "else this.#add(new Chunk(",
+			replace: "else this.#keep(new Chunk(",
+			why: "The beginning of a large batch is read from the log right after it was published.",
+		},
+		{
 			name: "reader-counts-bodies-only",
 			find: "body.length + WINDOWS.eventBytes",
 			replace: "body.length",

@@ -165,6 +165,19 @@ test("events that all lanes have passed are dropped at once", () => {
 	expect(budget.used).toBe(0);
 });
 
+// Its beginning was dropped before the lanes that follow the log were notified, so they read it from storage.
+test("all of a batch stays for lanes that follow the log, until they have passed it", () => {
+	const log = reader();
+	const lane = { position: 0, bagIndex: -1, ...ALL_TYPES };
+	const body = Buffer.alloc(WINDOWS.freshBytes / 2);
+	const batch = events(...Array.from({ length: 10 }, (_, index) => index + 1)).map((event) => ({ ...event, body }));
+	log.appended(batch, 0);
+	log.enter(lane);
+	for (; lane.position < batch.length; lane.position++) expect(log.find(lane)).toBeDefined();
+	log.leave(lane);
+	expect(log.find({ position: 0, ...ALL_TYPES })).toBeUndefined();
+});
+
 test("a lane far behind keeps only what it reads soon, whatever is published meanwhile", () => {
 	const budget = new WindowBudget();
 	const log = reader({ budget });

@@ -86,6 +86,8 @@ export class LogReader implements Log {
 	 */
 	appended(events: readonly LogEvent[], foremost: number): LogEvent | null {
 		let doubtful: LogEvent | null = null;
+		// Not once some are kept: until they are announced, no lane seems to need them.
+		this.#dropIfDoubled();
 		for (const event of events) {
 			if (event.seq <= this.lastSeq) {
 				if (!this.#holds(event)) doubtful ??= event;
@@ -173,18 +175,26 @@ export class LogReader implements Log {
 		const end = this.#chunks.findLast((chunk) => chunk.types === null && chunk.through === event.seq - 1);
 		const before = end?.bytes ?? 0;
 		if (end?.extend(event)) this.#budget.grow(end, end.bytes - before);
-		else this.#keep(new Chunk(event.seq - 1, event.seq, [event], null));
+		else this.#add(new Chunk(event.seq - 1, event.seq, [event], null));
 	}
 
 	#keep(chunk: Chunk): void {
-		// Looking through them takes time if lanes are many, so it waits until they have doubled.
-		if (this.#chunks.length >= 2 * Math.max(1, this.#needed)) this.#dropUnneeded();
+		this.#dropIfDoubled();
+		this.#add(chunk);
+	}
+
+	#add(chunk: Chunk): void {
 		this.#chunks.push(chunk);
 		if (this.#chunks.length > WINDOWS.windowsPerProject) this.#budget.give(this.#chunks.shift()!);
 		this.#budget.take(chunk, () => {
 			const at = this.#chunks.indexOf(chunk);
 			if (at >= 0) this.#chunks.splice(at, 1);
 		});
+	}
+
+	/** Looking through the chunks takes time if lanes are many, so it waits until they have doubled. */
+	#dropIfDoubled(): void {
+		if (this.#chunks.length >= 2 * Math.max(1, this.#needed)) this.#dropUnneeded();
 	}
 
 	/** Drops chunks that all lanes have passed, or are so far behind that others will need the room first. */
