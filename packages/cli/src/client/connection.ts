@@ -64,11 +64,11 @@ export function connectAsOperator(options: Pick<ConnectionOptions, "url">): Omit
 	const url = checkedUrl(given ?? `http://127.0.0.1:${config?.port ?? 8420}`);
 	const isHere = isLoopback(new URL(url));
 	const stored = given === undefined ? null : readStored<Login>(loginFile());
-	const left = () => (config?.operatorKeyFile ? readKeyFile(config.operatorKeyFile) : undefined);
+	const fromFile = () => (config?.operatorKeyFile ? readKeyFile(config.operatorKeyFile) : undefined);
 	const login = stored?.url === url ? stored.key : undefined;
 	const fromHere = config?.operatorKey;
 	const theirs = givenByUser ?? login;
-	const key = isHere ? (fromHere ?? theirs ?? left()) : (theirs ?? fromHere);
+	const key = isHere ? (fromHere ?? theirs ?? fromFile()) : (theirs ?? fromHere);
 	if (!key)
 		throw new UsageError([
 			`There is no operator key for ${url}. Set POSTHORN_OPERATOR_KEY, or POSTHORN_OPERATOR_KEY_FILE to a file with it, or run "posthorn login" with it and name the service with --url.`,

@@ -214,12 +214,12 @@ describe("bounds on what a receiver sends", () => {
 
 	// Each once took a third of a second, during which the service did nothing else.
 	test.each([
-		["white space before a control character", (spaces: string) => `x:${spaces}\x01`],
-		["white space within Connection", (spaces: string) => `connection: a${spaces}b`],
-	])("a header line takes linear time: %s", (_, lineOf) => {
+		["white space before a control character", (spaces: string) => `x:${spaces}\x01`, "malformed"],
+		["white space within Connection", (spaces: string) => `connection: a${spaces}b`, "complete"],
+	])("a header line takes linear time: %s", (_, lineOf, state) => {
 		const response = `HTTP/1.1 200 OK\r\n${lineOf(" ".repeat(16_000))}\r\ncontent-length: 0\r\n\r\n`;
 		const states = new Set(Array.from({ length: 400 }, () => read(response).state));
-		expect(states).toHaveLength(1);
+		expect([...states]).toEqual([state]);
 	});
 });
 
