@@ -6,6 +6,12 @@ interface AttemptFacts extends ResponseFacts {
 
 export type WebhookState = "paused" | "failing" | "unstable" | "healthy" | "idle";
 
+/** How many retries and replays are pending; `tests` of them are of test events, which aren't deliveries. */
+export interface Waiting {
+	readonly count: number;
+	readonly tests: number;
+}
+
 /** The fields of a webhook's health that the sentences need. */
 export interface HealthFacts {
 	readonly webhook_id: string;
@@ -16,8 +22,7 @@ export interface HealthFacts {
 	readonly down: boolean;
 	readonly recent: { readonly minutes: number; readonly delivered: number; readonly failed: number };
 	readonly last_delivered_at: string | null;
-	/** `tests` of them are of test events, which aren't deliveries. */
-	readonly waiting: { readonly count: number; readonly tests: number; readonly next_at: string | null };
+	readonly waiting: Waiting & { readonly next_at: string | null };
 	readonly dead_letters: number;
 	readonly backlog: { readonly events: number; readonly oldest_at: string | null };
 	readonly day: { readonly delivered: number };

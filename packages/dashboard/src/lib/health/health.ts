@@ -4,7 +4,7 @@ import { lowerFirst } from "../text/case.ts";
 import { isolated } from "../text/names.ts";
 import { formatCount, plural } from "../text/numbers.ts";
 import { coarseSpan, shortTime, timeAgo } from "../text/time.ts";
-import type { HealthFacts } from "./health-facts.ts";
+import type { HealthFacts, Waiting } from "./health-facts.ts";
 
 /** The fields of a webhook that the sentences need. */
 export interface WebhookFacts {
@@ -300,9 +300,6 @@ export function waitingSentence({ waiting, backlog, dead_letters: dead }: Health
 	if (late !== null) parts.push(late);
 	return parts.length === 0 ? "" : `${parts.join("; ")}.`;
 }
-
-/** What waits again: retries and replays of deliveries, and of tests, which aren't deliveries. */
-type Waiting = Pick<HealthFacts["waiting"], "count" | "tests">;
 
 /** How many deliveries wait for a retry or a replay. */
 export const deliveriesWaiting = ({ count, tests }: Waiting): number => count - tests;

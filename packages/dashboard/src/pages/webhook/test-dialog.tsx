@@ -3,10 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Attempt } from "../../api/attempts.ts";
 import { watchedDeliveryQuery } from "../../api/deliveries.ts";
-import type { Health } from "../../api/health.ts";
 import { sendTest, type Webhook } from "../../api/webhooks.ts";
 import { responseWords } from "../../lib/attempts/attempt-words.ts";
-import { deliveriesWaiting, webhookName } from "../../lib/health/health.ts";
+import { deliveriesWaiting, waitWords, webhookName } from "../../lib/health/health.ts";
+import type { Waiting } from "../../lib/health/health-facts.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { formatMs, plural } from "../../lib/text/numbers.ts";
 import { dueWords } from "../../lib/text/time.ts";
@@ -27,7 +27,7 @@ interface TestDialogProps {
 	projectId: string;
 	webhook: Webhook;
 	/** What waits for a retry. */
-	waiting: Pick<Health["waiting"], "count" | "tests">;
+	waiting: Waiting;
 	/** How many failed for good. */
 	failed: number;
 	opened: boolean;
@@ -108,7 +108,7 @@ interface TestResponseProps {
 	projectId: string;
 	webhookId: string;
 	eventId: string;
-	waiting: TestDialogProps["waiting"];
+	waiting: Waiting;
 	failed: number;
 	onReplay: () => void;
 }
@@ -136,9 +136,7 @@ function TestResponse({ projectId, webhookId, eventId, waiting, failed, onReplay
 			{last === undefined ? null : <ResponseResult attempt={last} projectId={projectId} />}
 			{last?.status !== "delivered" || retries === 0 ? null : (
 				<Group gap="sm">
-					<Text size="sm">
-						It works now. {plural(retries, "delivery")} {retries === 1 ? "waits" : "wait"} for a retry.
-					</Text>
+					<Text size="sm">It works now. {waitWords({ count: retries, tests: 0 })} for a retry.</Text>
 					<RetryAllNow projectId={projectId} webhookId={webhookId} waiting={waiting} variant="filled" />
 				</Group>
 			)}

@@ -14,6 +14,7 @@ import {
 	webhookName,
 	webhookSentence,
 } from "../../lib/health/health.ts";
+import type { Waiting } from "../../lib/health/health-facts.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { ForRole, RoleNote } from "../../ui/account/for-role.tsx";
@@ -243,7 +244,7 @@ interface ActionsProps {
 	webhook: Webhook;
 	action: HelpfulAction;
 	/** The pending retries that are offered. */
-	waiting: Pick<Health["waiting"], "count" | "tests">;
+	waiting: Waiting;
 	failed: number;
 	onAct: (action: Exclude<HelpfulAction, null>) => void;
 }

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { IconPlayerTrackNext } from "@tabler/icons-react";
 import { type DeliveryId, retryDelivery, retryWebhook } from "../../api/deliveries.ts";
 import { type EventFacts, eventWords } from "../../lib/attempts/event-words.ts";
-import type { HealthFacts } from "../../lib/health/health-facts.ts";
+import type { Waiting } from "../../lib/health/health-facts.ts";
 import { formatCount, plural } from "../../lib/text/numbers.ts";
 import { isDue } from "../../lib/text/time.ts";
 import { ForRole } from "../account/for-role.tsx";
@@ -54,7 +54,7 @@ interface RetryAllNowProps {
 	projectId: string;
 	webhookId: string;
 	/** What waits for a retry. */
-	waiting: Pick<HealthFacts["waiting"], "count" | "tests">;
+	waiting: Waiting;
 	variant?: "default" | "filled";
 	size?: "xs" | "sm";
 }
