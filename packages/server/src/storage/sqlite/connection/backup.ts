@@ -99,8 +99,7 @@ export async function restoreSqlite(backupPath: string, databasePath: string): P
 	if (!existsSync(backup)) throw new StorageError("unusable", `There is no backup at ${backup}.`);
 	if (existsSync(path) && statSync(backup).ino === statSync(path).ino && statSync(backup).dev === statSync(path).dev)
 		throw new StorageError("unusable", `${backup} is the database itself: name a backup of it.`);
-	makeFolder(path);
-	const lock = new ExclusiveLock(path);
+	const lock = lockIn(path);
 	const draft = `${path}.${randomUUID()}.unfinished`;
 	try {
 		copyDatabase(backup, draft, path);
@@ -116,6 +115,16 @@ export async function restoreSqlite(backupPath: string, databasePath: string): P
 	} finally {
 		for (const end of ["", "-wal", "-shm"]) rmSync(`${draft}${end}`, { force: true });
 		lock.release();
+	}
+}
+
+/** Creates the folder if there is none, and keeps services off the database. Throws a StorageError. */
+function lockIn(path: string): ExclusiveLock {
+	try {
+		makeFolder(path);
+		return new ExclusiveLock(path);
+	} catch (error) {
+		throw storageError(error, path);
 	}
 }
 

@@ -88,6 +88,14 @@ test.skipIf(process.platform === "win32")(
 	},
 );
 
+// It said "EROFS: read-only file system, open '….lock'", without what to do.
+test.skipIf(process.platform !== "linux")("says where it can't restore to, and what to do", async () => {
+	await expect(restoreSqlite(backup, "/proc/posthorn.db")).rejects.toMatchObject({
+		code: "unusable",
+		message: expect.stringMatching(/^\/proc\/posthorn\.db cannot be opened for writing .*: choose another path/),
+	});
+});
+
 test("never overwrites a previous database, however soon the next restore follows", async () => {
 	const kept = new Set<string>();
 	for (let n = 0; n < 3; n++) kept.add((await restoreSqlite(backup, path)).replaced!);
