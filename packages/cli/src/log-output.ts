@@ -10,6 +10,7 @@ const FLUSH_MS = 1_000;
 /**
  * Writes the log to a file descriptor. What can't be written is dropped, because the reader has closed the pipe or reads
  * nothing, or the disk is full: none of these may stop the service, fill its memory, or keep it from exiting.
+ * pino's own destination retries `EPIPE` and `ENOSPC` without end when it flushes at exit.
  */
 export class LogOutput {
 	readonly #descriptor: number;
