@@ -151,6 +151,8 @@ function answer({ status_code, error }: Attempt): string {
 	return `no response (${what.charAt(0).toLowerCase()}${what.slice(1)})`;
 }
 
+const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;
+
 /** Most important first, because a terminal may cut off the end. */
 function inOneLine(totals: Totals): string {
 	return [
@@ -158,15 +160,15 @@ function inOneLine(totals: Totals): string {
 		`${totals.delivered} of ${totals.deliveries} delivered`,
 		`${totals.retrying} retrying`,
 		`${totals.failed} failed`,
-		`${totals.signatureFailures} bad signatures`,
-		`${totals.duplicates} duplicates`,
+		counted(totals.signatureFailures, "bad signature"),
+		counted(totals.duplicates, "duplicate"),
 		`median ${inMilliseconds(totals.medianMs)}`,
 	].join(" · ");
 }
 
 function inLines(totals: Totals): string {
 	const rows: readonly (readonly [string, string])[] = [
-		["published", `${totals.published} events`],
+		["published", counted(totals.published, "event")],
 		["delivered", `${totals.delivered} of ${totals.deliveries} deliveries, ${totals.deliveredByRetry} by a retry`],
 		["verified", `${totals.verified} of ${totals.deliveries}, by the receivers' own check`],
 		["retrying", `${totals.retrying}`],
