@@ -331,6 +331,12 @@ export const ENGINE_ACTOR = [
 			replace: "outcome.endedAt - outcome.startedAt, LONGEST_RESPONSE_MS",
 			why: "The wait for a turn to connect is shown as the receiver's response time.",
 		},
+		{
+			name: "attempt-id-before-waiting",
+			find: "id: waitedMs === 0 ? inFlight.attemptId : withTime(inFlight.attemptId, startedAt),",
+			replace: "id: inFlight.attemptId,",
+			why: "Filters by time find an attempt by when it began to wait for its turn to connect.",
+		},
 	]),
 	...of("server/src/engine/actor/applied-lanes.ts", inEngine("actor/applied-lanes"), [
 		{

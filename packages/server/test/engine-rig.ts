@@ -47,6 +47,7 @@ export class ScriptedSender implements Sender {
 
 	async send(shipment: Shipment): Promise<Sent> {
 		const startedAt = this.#clock.now();
+		shipment.onBegun?.(startedAt);
 		const { url } = shipment.target;
 		this.sent.push({ url, eventId: shipment.eventId, at: startedAt });
 		this.sending.look();

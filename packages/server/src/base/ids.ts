@@ -52,8 +52,8 @@ export class IdSource {
 		this.#random = random;
 	}
 
-	next(kind: IdKind): string {
-		const now = this.#clock.now();
+	/** @param now the time on the clock, if it was just read */
+	next(kind: IdKind, now = this.#clock.now()): string {
 		if (now > this.#lastMs || now < this.#lastMs - MAX_AHEAD_MS) {
 			this.#lastMs = now;
 			this.#counter = 0;
@@ -116,10 +116,19 @@ export function isId(kind: IdKind, text: string): boolean {
 /** The form of events' ids, which publishers may choose. */
 export const EVENT_ID = /^evt_[A-Za-z0-9_-]{1,60}$/;
 
-/** The lowest suffix that an id made at `ms` or later can have: a bound for ranges by time. */
-export function lowestSuffixAt(ms: number): string {
+/** How many of a suffix's characters carry its time. */
+const TIME_LENGTH = 10;
+
+function timeText(ms: number): string {
 	const at = Math.max(0, Math.min(ms, 0xffffffffffff));
 	const text = Buffer.alloc(SUFFIX_LENGTH);
 	writeSuffix(text, at, 0, 0, 0);
-	return text.toString("latin1", 0, 10) + "0".repeat(16);
+	return text.toString("latin1", 0, TIME_LENGTH);
 }
+
+/** The lowest suffix that an id made at `ms` or later can have: a bound for ranges by time. */
+export const lowestSuffixAt = (ms: number): string => timeText(ms) + "0".repeat(SUFFIX_LENGTH - TIME_LENGTH);
+
+/** The same id with another time. */
+export const withTime = (id: string, ms: number): string =>
+	id.slice(0, -SUFFIX_LENGTH) + timeText(ms) + id.slice(TIME_LENGTH - SUFFIX_LENGTH);

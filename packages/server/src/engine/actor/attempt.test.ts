@@ -1,34 +1,56 @@
 import { signingKey } from "@posthorn/protocol";
 import { expect, test } from "vitest";
+import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
+import { IdSource, isId, lowestSuffixAt } from "../../base/ids.ts";
+import { toStoredId } from "../../storage/shared/deliveries.ts";
 import { Lane } from "../lanes/lane.ts";
-import { consequenceOf, NO_BYTES } from "./attempt.ts";
+import type { Unanswered } from "../send/outcome.ts";
+import { consequenceOf, InFlight, NO_BYTES } from "./attempt.ts";
 
 const DELAY_MS = 5_000;
 
+const STATE = {
+	webhookId: "wh_1",
+	url: "https://a.test/",
+	sealedDigest: NO_BYTES,
+	status: "active",
+	maxInFlight: 1,
+	position: 0,
+	open: [],
+	skipThrough: 0,
+	subscriptions: new Map<string, number>(),
+} as const;
+const EVENT = { seq: 1, id: "evt_1", type: "delivery.success", body: NO_BYTES, createdAt: 0, publishedAt: 0 };
+
+const clock = new VirtualClock(0);
+const work = { context: { clock, ids: new IdSource(clock) }, mayLeave: () => true };
+const newInFlight = (): InFlight =>
+	new InFlight(work, new Lane("proj_1", STATE, signingKey(new Uint8Array(32)), 1), EVENT, null, null);
+
+function outcomeOf(times: Pick<Unanswered, "startedAt" | "endedAt" | "waitedMs">): Unanswered {
+	return { kind: "unanswered", reason: "timeout", url: STATE.url, request: null, ...times };
+}
+
 test("an attempt begins when it may connect, and the next delay counts from its end", () => {
-	const state = {
-		webhookId: "wh_1",
-		url: "https://a.test/",
-		sealedDigest: NO_BYTES,
-		status: "active",
-		maxInFlight: 1,
-		position: 0,
-		open: [],
-		skipThrough: 0,
-		subscriptions: new Map<string, number>(),
-	} as const;
-	const inFlight = {
-		lane: new Lane("proj_1", state, signingKey(new Uint8Array(32)), 1),
-		seq: 1,
-		eventType: "delivery.success",
-		attemptId: "att_1",
-		attempt: 1,
-		replay: 0,
-	};
-	const times = { startedAt: 1_000, endedAt: 21_000, waitedMs: 12_000 };
-	const outcome = { kind: "unanswered", reason: "timeout", url: state.url, request: null, ...times } as const;
+	const inFlight = newInFlight();
+	inFlight.onBegun(1_000);
+	const outcome = outcomeOf({ startedAt: 1_000, endedAt: 21_000, waitedMs: 12_000 });
 	const { attempt, schedule } = consequenceOf(inFlight, outcome, [DELAY_MS]);
 	expect([attempt.startedAt, attempt.responseMs]).toEqual([13_000, 8_000]);
 	expect(attempt.nextRetryAt).toBe(attempt.startedAt + attempt.responseMs + DELAY_MS);
 	expect(schedule?.dueAt).toBe(attempt.nextRetryAt);
+});
+
+// Bounds on time are bounds on ids, and left such attempts out, or took in those that began later.
+test.each([0, 12_000])("an attempt's id has the time when it began, after waiting for %i ms", (waitedMs) => {
+	const inFlight = newInFlight();
+	clock.advance(7_000);
+	const startedAt = clock.now();
+	inFlight.onBegun(startedAt);
+	const { attempt } = consequenceOf(inFlight, outcomeOf({ startedAt, endedAt: startedAt + 20_000, waitedMs }), []);
+	const began = startedAt + waitedMs;
+	expect(attempt.startedAt).toBe(began);
+	expect(isId("attempt", attempt.id)).toBe(true);
+	const suffix = toStoredId(attempt.id);
+	expect([suffix >= lowestSuffixAt(began), suffix < lowestSuffixAt(began + 1)]).toEqual([true, true]);
 });

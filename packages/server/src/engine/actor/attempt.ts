@@ -1,4 +1,5 @@
 import type { Baggable } from "../../base/collections.ts";
+import { withTime } from "../../base/ids.ts";
 import type { Claim, LogEvent, NewAttempt, Retry } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import {
@@ -26,8 +27,8 @@ export class InFlight implements Shipment, Baggable {
 	readonly eventType: string;
 	/** Dropped once the attempt has ended. */
 	body: Uint8Array;
-	/** The id of its entry in the delivery log; encodes the attempt's start time. */
-	readonly attemptId: string;
+	/** The id of its entry in the delivery log, made when it begins. */
+	attemptId = "";
 	/** The queued attempt that this is, or null for a first attempt. */
 	readonly retry: Retry | null;
 	/** Null when nothing is sent. */
@@ -44,7 +45,6 @@ export class InFlight implements Shipment, Baggable {
 		this.eventId = event.id;
 		this.eventType = event.type;
 		this.body = event.body;
-		this.attemptId = work.context.ids.next("attempt");
 		this.retry = retry;
 		this.slot = slot;
 	}
@@ -64,6 +64,10 @@ export class InFlight implements Shipment, Baggable {
 	/** Since it was started, the owner may have unsubscribed from the type, or resumed from now. */
 	mayLeave(): boolean {
 		return this.#work.mayLeave() && this.lane.wants(this.seq, this.eventType, this.retry);
+	}
+
+	onBegun(at: number): void {
+		this.attemptId = this.#work.context.ids.next("attempt", at);
 	}
 
 	onWritten(): void {
@@ -93,11 +97,12 @@ export function consequenceOf(inFlight: Ended, outcome: Outcome, delaysMs: reado
 	const dueAt = next.delayMs === null ? null : outcome.endedAt + next.delayMs;
 	const reason = explain(outcome);
 	const waitedMs = outcome.kind === "not_sent" ? 0 : outcome.waitedMs;
+	const startedAt = outcome.startedAt + waitedMs;
 	const sent = outcome.kind === "not_sent" ? null : outcome.request;
 	const details = outcome.kind === "not_sent" ? null : (outcome.details ?? null);
 	return {
 		attempt: {
-			id: inFlight.attemptId,
+			id: waitedMs === 0 ? inFlight.attemptId : withTime(inFlight.attemptId, startedAt),
 			webhookId: lane.webhookId,
 			seq,
 			eventType,
@@ -107,7 +112,7 @@ export function consequenceOf(inFlight: Ended, outcome: Outcome, delaysMs: reado
 			statusCode: outcome.kind === "answered" ? outcome.status : null,
 			errorCode: reason?.code ?? null,
 			error: reason?.text ?? null,
-			startedAt: outcome.startedAt + waitedMs,
+			startedAt,
 			responseMs: Math.min(outcome.endedAt - outcome.startedAt - waitedMs, LONGEST_RESPONSE_MS),
 			responseBody: outcome.kind === "answered" ? outcome.body : NO_BYTES,
 			responseTruncated: outcome.kind === "answered" && outcome.truncated,
@@ -149,6 +154,7 @@ export class Attempts {
 		const inFlight = this.#begin(lane, event, retry, slot);
 		const { context, post } = this.#work;
 		const now = context.clock.now();
+		inFlight.onBegun(now);
 		post({ kind: "ended", inFlight, outcome: { kind: "not_sent", reason, startedAt: now, endedAt: now } });
 	}
 

@@ -17,7 +17,7 @@ const AHEAD = 500;
  * Sends one event from the end of a queue of connections. The deadline would pass while it waits for its turn to
  * connect.
  */
-async function sendBehindLine(clock: VirtualClock) {
+async function sendBehindLine(clock: VirtualClock, onBegun?: (at: number) => void) {
 	let left = AHEAD;
 	/** Blocks the connections ahead as soon as their turn comes. */
 	class Line extends Shortages {
@@ -48,7 +48,7 @@ async function sendBehindLine(clock: VirtualClock) {
 			target.projectId,
 		);
 	const sender = rig.makeSender({ clock, dialer, timeoutMs: TIMEOUT_MS });
-	const sending = sender.send(shipment(rig.receiver.url()));
+	const sending = sender.send({ ...shipment(rig.receiver.url()), ...(onBegun && { onBegun }) });
 	await resolved.promise;
 	await new Promise<void>((resolve) => void setImmediate(resolve));
 	expect(left, "connections ahead").toBeGreaterThan(0);
@@ -58,9 +58,11 @@ async function sendBehindLine(clock: VirtualClock) {
 
 // The receiver was blamed for the wait, and eight such attempts dead-lettered a delivery that was never sent.
 test("waiting for a turn to connect doesn't count towards an attempt's time", async () => {
-	const outcome = made(await sendBehindLine(new VirtualClock()));
+	const began: number[] = [];
+	const outcome = made(await sendBehindLine(new VirtualClock(), (at) => began.push(at)));
 	expect(text(outcome)).toBe("ok");
 	expect([outcome.endedAt - outcome.startedAt, outcome.waitedMs]).toEqual([TIMEOUT_MS, TIMEOUT_MS]);
+	expect(began).toEqual([outcome.startedAt]);
 });
 
 test("once its turn has come, an attempt has exactly its full time", async () => {

@@ -107,6 +107,7 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 
 	begin(): void {
 		this.#startedAt = this.#context.clock.now();
+		this.#shipment.onBegun?.(this.#startedAt);
 		try {
 			this.#context.deadlines.add(this);
 		} catch (error) {

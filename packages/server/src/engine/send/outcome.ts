@@ -134,6 +134,8 @@ export interface Shipment {
 	readonly target: Target;
 	/** Called right before signing and writing: whether this node still holds the project's lease. */
 	mayLeave(): boolean;
+	/** Called once, when the attempt begins. @param at its `startedAt` */
+	onBegun?(at: number): void;
 	/** Called each time the request is written: from then on the receiver may have it. */
 	onWritten?(): void;
 }

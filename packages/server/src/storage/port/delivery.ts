@@ -94,10 +94,7 @@ export interface AttemptDetails {
 
 /** A new entry of the delivery log. */
 export interface NewAttempt {
-	/**
-	 * Contains the time when the attempt was started, so bounds on time are bounds on ids. `startedAt` is later by the
-	 * time spent waiting to connect: none, unless very many connections open at once.
-	 */
+	/** Contains `startedAt`, or a little more after the clock was set back: bounds on time are bounds on ids. */
 	readonly id: string;
 	readonly webhookId: string;
 	readonly seq: number;
