@@ -1,7 +1,9 @@
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { fileVariableOf, SETTINGS, variableOf } from "@posthorn/server/config";
 import { VERSION } from "@posthorn/server/version";
@@ -12,6 +14,7 @@ import { writeArchive } from "../../../scripts/archive.mjs";
 // @ts-expect-error: it is plain JavaScript, which has no types
 import { PUBLISHED, pack } from "../../../scripts/pack.mjs";
 
+const RESTRICT_FAMILIES = fileURLToPath(new URL("restrict-families.py", import.meta.url));
 const DEPLOY = fileURLToPath(new URL("../../../deploy/", import.meta.url));
 /** Where the files expect the archive. */
 const PLACE = "/opt/posthorn/";
@@ -117,6 +120,36 @@ describe.runIf(process.platform === "linux")("the archive", () => {
 		expect(analyze("security", "--offline=true", "--threshold=20")).toMatchObject({ status: 0 });
 	});
 
+	describe.skipIf(spawnSync("python3", ["--version"]).status !== 0)("with the sockets that the unit allows", () => {
+		const [, families = ""] = /^RestrictAddressFamilies=(.+)$/m.exec(textOf("posthorn.service")) ?? [];
+		const run = (allowed: string, ...args: string[]) => {
+			const restricted = [RESTRICT_FAMILIES, allowed, join(root, "bin/posthorn"), ...args];
+			return spawn("python3", restricted, {
+				cwd: folder,
+				env: { PATH: process.env.PATH },
+				stdio: ["ignore", "pipe", "pipe"],
+			});
+		};
+
+		// The unit allowed no netlink sockets, and the service didn't start.
+		test("the service starts", async () => {
+			const service = run(families, "serve", "--port", "0");
+			let log = "";
+			service.stdout.on("data", (part) => {
+				log += part;
+				if (log.includes('"msg":"started"')) service.kill("SIGTERM");
+			});
+			const [said, [code]] = await Promise.all([text(service.stderr), once(service, "close")]);
+			expect([code, said]).toEqual([0, expect.stringContaining("is ready")]);
+		});
+
+		test("doctor says which one is missing", async () => {
+			const doctor = run(families.replace("AF_NETLINK ", ""), "doctor", "--port", "0");
+			const [said, [code]] = await Promise.all([text(doctor.stdout), once(doctor, "close")]);
+			expect([code, said]).toEqual([1, expect.stringMatching(/^✘ Egress .*AF_NETLINK in RestrictAddressFamilies=/m)]);
+		});
+	});
+
 	test("runs through a link, in an empty environment, as one process that a signal reaches", async () => {
 		symlinkSync(join(root, "bin/posthorn"), join(folder, "posthorn"));
 		const child = spawn(join(folder, "posthorn"), ["serve", "--port", "0"], {
@@ -126,9 +159,9 @@ describe.runIf(process.platform === "linux")("the archive", () => {
 		});
 		let log = "";
 		const stopped = new Promise((resolve) => child.on("close", resolve));
-		child.stdout.setEncoding("utf8").on("data", (text: string) => {
-			log += text;
-			if (text.includes('"msg":"started"')) child.kill("SIGTERM");
+		child.stdout.setEncoding("utf8").on("data", (part: string) => {
+			log += part;
+			if (part.includes('"msg":"started"')) child.kill("SIGTERM");
 		});
 		expect([await stopped, log]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
 	});

@@ -140,7 +140,12 @@ const HTTPS_PORT = 443;
 
 /** Whether names resolve, and where deliveries may go. */
 export async function examineEgress({ egress }: Config): Promise<Finding[]> {
-	const guard = createGuard(egress);
+	let guard: Guard;
+	try {
+		guard = createGuard(egress);
+	} catch (error) {
+		return [fault("Egress", (error as Error).message)];
+	}
 	return [await examineNames(guard), egressFinding(egress, guard)];
 }
 

@@ -17,11 +17,11 @@ const LEAVE_MS = 1_000;
 
 /** Connects to a receiver as a delivery would, up to the verified TLS connection. Sends nothing. */
 export async function examineReceiver(url: URL, config: Config): Promise<Finding> {
-	const guard = createGuard(config.egress);
-	const verdict = guard.checkUrl(url);
-	// Only the URL's host: a path may contain a token.
-	if (!verdict.ok) return fault("Receiver", `${url.host}: ${verdict.text}`);
 	try {
+		const guard = createGuard(config.egress);
+		const verdict = guard.checkUrl(url);
+		// Only the URL's host: a path may contain a token.
+		if (!verdict.ok) return fault("Receiver", `${url.host}: ${verdict.text}`);
 		const begun = performance.now();
 		const socket = await connect(url, guard, config);
 		const took = Math.round(performance.now() - begun);

@@ -279,8 +279,8 @@ const SPECIAL_IPV6: readonly string[] = [
 const REREAD_AFTER_MS = 1_000;
 
 /**
- * Returns whether an address belongs to one of this machine's interfaces, as they are now. A machine with a public address could
- * otherwise be reached on it from the inside, past the firewall that keeps others out.
+ * Returns whether an address belongs to one of this machine's interfaces, as they are now. A machine with a public
+ * address could otherwise be reached on it from the inside, past the firewall that keeps others out.
  */
 function ownAddresses({
 	clock,
@@ -290,7 +290,16 @@ function ownAddresses({
 		const all = Object.values(interfaces()).flatMap((addresses) => addresses ?? []);
 		return new Set(all.map(({ address }) => ipaddr.parse(address.replace(/%.*/, "")).toNormalizedString()));
 	};
-	let addresses = read();
+	let addresses: ReadonlySet<string>;
+	try {
+		addresses = read();
+	} catch (cause) {
+		throw new Error(
+			`This machine's own addresses can't be listed, so deliveries to them couldn't be refused (${(cause as Error).message}): ` +
+				"allow the service netlink sockets, such as with AF_NETLINK in RestrictAddressFamilies= of its systemd unit.",
+			{ cause },
+		);
+	}
 	let readAt = clock?.elapsed();
 	return (address) => {
 		const now = clock?.elapsed();

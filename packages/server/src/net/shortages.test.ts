@@ -108,6 +108,15 @@ describe("an address of a family that this machine has no address for", () => {
 		expect(shortageOf(await failure("EADDRNOTAVAIL", withoutIpv6, ["192.0.2.7", "2001:db8::1"]))).toBe("ports");
 	});
 
+	// Listing the addresses takes a descriptor: this ended the process.
+	test("is a failure like others while the addresses can't be listed", async () => {
+		const unlisted: Interfaces = () => {
+			throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
+		};
+		expect(shortageOf(await failure("EADDRNOTAVAIL", unlisted))).toBe("ports");
+		expect(await failure("ENETUNREACH", unlisted)).toMatchObject({ code: "ENETUNREACH" });
+	});
+
 	test("needs a local address of its family, on loopback only for a loopback target", () => {
 		expect(hasLocalAddressFor("2001:db8::1", withIpv6)).toBe(true);
 		expect(hasLocalAddressFor("2001:db8::1", withoutIpv6)).toBe(false);

@@ -66,5 +66,11 @@ const WITHOUT_FAMILY = new Set(["EADDRNOTAVAIL", "ENETUNREACH", "EHOSTUNREACH", 
 
 /** Whether connecting to `target` failed because this machine has no address of its family. */
 export function isFamilyMissing(error: Error, target: string, interfaces?: Interfaces): boolean {
-	return WITHOUT_FAMILY.has(codeOf(error)) && !hasLocalAddressFor(target, interfaces);
+	if (!WITHOUT_FAMILY.has(codeOf(error))) return false;
+	try {
+		return !hasLocalAddressFor(target, interfaces);
+	} catch {
+		// Listing the addresses takes a file descriptor. While there is none, nothing says that one is missing.
+		return false;
+	}
 }
