@@ -30,9 +30,8 @@ export function AuditPage() {
 }
 
 function Entries() {
-	const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-		auditQuery(useProjectId()),
-	);
+	const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
+		useInfiniteQuery(auditQuery(useProjectId()));
 	if (data === undefined) return error === null ? <Loading /> : <ErrorState error={error} onRetry={refetch} />;
 	const days = byDay(
 		data.pages.flatMap((page) => page.data),
@@ -57,7 +56,13 @@ function Entries() {
 					</ul>
 				</Section>
 			))}
-			<LoadMore hasMore={hasNextPage} loading={isFetchingNextPage} onMore={fetchNextPage} label="Show older entries" />
+			<LoadMore
+				hasMore={hasNextPage}
+				loading={isFetchingNextPage}
+				error={isFetchNextPageError ? error : null}
+				onMore={fetchNextPage}
+				label="Show older entries"
+			/>
 		</Stack>
 	);
 }

@@ -35,6 +35,8 @@ export interface ShownList<Row> {
 	readonly isNew: (row: Row) => boolean;
 	readonly hasMore: boolean;
 	readonly loadingMore: boolean;
+	/** Why older rows couldn't be loaded; null unless that was tried last. */
+	readonly moreError: unknown;
 	readonly loadMore: () => unknown;
 }
 
@@ -127,7 +129,13 @@ export function LogFrame<Row>(props: LogFrameProps<Row>) {
 					</div>
 				</div>
 			)}
-			<LoadMore hasMore={list.hasMore} loading={list.loadingMore} onMore={list.loadMore} label={props.older} />
+			<LoadMore
+				hasMore={list.hasMore}
+				loading={list.loadingMore}
+				error={list.moreError}
+				onMore={list.loadMore}
+				label={props.older}
+			/>
 			<ReplaySelected
 				projectId={projectId}
 				deliveries={asked?.deliveries ?? null}

@@ -39,7 +39,7 @@ export function ProjectsList({ projects, text, onClear }: ProjectsListProps) {
 	return (
 		<Section flush>
 			<ProjectsTable rows={found?.length === 0 ? undefined : found} />
-			{text === "" ? <LoadMore hasMore={hasMore} loading={loading} onMore={loadMore} /> : null}
+			{text === "" ? <LoadMore hasMore={hasMore} loading={loading} error={error} onMore={loadMore} /> : null}
 		</Section>
 	);
 }

@@ -1,24 +1,28 @@
 import { Button, Center } from "@mantine/core";
 import { useIntersection } from "@mantine/hooks";
 import { useEffect, useState } from "react";
+import { ErrorState } from "./states.tsx";
 
 interface LoadMoreProps {
 	hasMore: boolean;
 	loading: boolean;
+	/** Why the next page couldn't be loaded; null unless that was tried last. */
+	error: unknown;
 	onMore: () => unknown;
 	/** "Show older entries". */
 	label?: string;
 }
 
 /** The next page of a list on demand, and from then on as one scrolls. */
-export function LoadMore({ hasMore, loading, onMore, label = "Show more" }: LoadMoreProps) {
+export function LoadMore({ hasMore, loading, error, onMore, label = "Show more" }: LoadMoreProps) {
 	const [wanted, setWanted] = useState(false);
 	const { ref, entry } = useIntersection({ rootMargin: "1200px" });
 	const isNear = entry?.isIntersecting === true;
 	useEffect(() => {
-		if (wanted && isNear && hasMore && !loading) void onMore();
-	}, [wanted, isNear, hasMore, loading, onMore]);
+		if (wanted && isNear && hasMore && !loading && error === null) void onMore();
+	}, [wanted, isNear, hasMore, loading, error, onMore]);
 	if (!hasMore) return null;
+	if (error !== null && !loading) return <ErrorState error={error} onRetry={onMore} />;
 	return (
 		<Center py="md" ref={ref}>
 			<Button

@@ -66,7 +66,7 @@ export function useLog(projectId: string, given: LogsSearch, held: boolean): Log
 		// If every row is loaded, their number is the count.
 		count: everything ? { count: rows.length, capped: false } : counted.data,
 		searched: searchedOf(list.data),
-		error: list.error,
+		error: list.isFetchNextPageError ? null : list.error,
 		retry: list.refetch,
 		outdated,
 		isNew: ({ id }) => firstLook.view === view && id > firstLook.newest,
@@ -80,6 +80,7 @@ export function useLog(projectId: string, given: LogsSearch, held: boolean): Log
 		},
 		hasMore,
 		loadingMore: list.isFetchingNextPage,
+		moreError: list.isFetchNextPageError ? list.error : null,
 		loadMore: list.fetchNextPage,
 	};
 }

@@ -29,13 +29,13 @@ export function useDeliveries(projectId: string, search: LogsSearch, held: boole
 	const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
 	const outdated = list.isPlaceholderData;
 	const hasMore = list.hasNextPage && !outdated;
-	const { fetchNextPage, isFetchingNextPage } = list;
+	const { fetchNextPage, isFetchingNextPage, isFetchNextPageError } = list;
 
 	// A page may be empty although more follow: the service limits how much of the log one call examines.
 	const isEmptySoFar = rows?.length === 0 && hasMore;
 	useEffect(() => {
-		if (isEmptySoFar && !isFetchingNextPage) void fetchNextPage();
-	}, [isEmptySoFar, isFetchingNextPage, fetchNextPage]);
+		if (isEmptySoFar && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
+	}, [isEmptySoFar, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
 
 	// Ids sort by time: those beyond the newest one of the first load arrived since.
 	const view = JSON.stringify(search);
@@ -46,13 +46,14 @@ export function useDeliveries(projectId: string, search: LogsSearch, held: boole
 	return {
 		rows: isEmptySoFar ? undefined : rows,
 		searched: searchedOf(list.data),
-		error: list.error,
-		retry: list.refetch,
+		error: isFetchNextPageError && !isEmptySoFar ? null : list.error,
+		retry: isEmptySoFar ? fetchNextPage : list.refetch,
 		outdated,
 		still: still && state !== "paused",
 		isNew: ({ last_attempt }) => firstLook.view === view && last_attempt !== null && last_attempt.id > firstLook.newest,
-		hasMore,
+		hasMore: hasMore && !isEmptySoFar,
 		loadingMore: isFetchingNextPage,
+		moreError: isFetchNextPageError ? list.error : null,
 		loadMore: fetchNextPage,
 	};
 }
