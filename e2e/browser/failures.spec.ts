@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { expect, test } from "./dashboard.ts";
+import { expect, test, watch } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
 
@@ -70,4 +70,51 @@ test("a list whose first rows can't be loaded says so, and is only requested aga
 	await page.getByRole("alert").getByRole("button", { name: "Try again" }).click();
 	await expect(page.getByRole("table", { name: "Deliveries" }).getByText("purchase.completed")).toBeVisible();
 	await expect(page.getByRole("alert")).toHaveCount(0);
+});
+
+// The settings requested it again, the page showed placeholders meanwhile, and then the settings anew, without an end.
+test("a webhook's settings stay usable while its health can't be loaded", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	await dashboard.enter(page);
+	await page.route("**/webhooks/health*", (route) => route.fulfill({ status: 500, body: "" }));
+	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
+	await expect(page.getByRole("alert")).toContainText("The service returned 500");
+	await expect(page.getByLabel("Description")).toHaveValue("Accounting");
+	await page.getByLabel("Description").fill("Books");
+	await page.getByRole("button", { name: "Save" }).first().click();
+	await expect(page.getByRole("heading", { level: 1, name: "Books" })).toBeVisible();
+	await expect(page.getByText("Saved. Retries and replays use it from now on, too.")).toBeVisible();
+});
+
+// Its filter then had the same webhook twice, and the whole page broke.
+test("the log survives that someone deletes a webhook, whichever list says so first", async ({
+	dashboard,
+	page,
+	context,
+}) => {
+	const faults = watch(context);
+	const { shop } = dashboard;
+	await dashboard.failing("Accounting", 1);
+	await dashboard.enter(page);
+	const [{ id }] = (await shop.get(shop.path("/webhooks"))).body.data;
+	const filter = page.getByRole("combobox", { name: "Webhooks" });
+	await page.goto(dashboard.project("/logs"));
+	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
+	const held = Promise.withResolvers<void>();
+	await page.route(/\/webhooks\?limit/, async (route) => {
+		await held.promise;
+		await route.continue();
+	});
+	const isDeleted = page.waitForResponse(
+		async (response) => /webhooks\/deleted/.test(response.url()) && (await response.text()).includes(id),
+	);
+	await shop.delete(shop.path(`/webhooks/${id}`));
+	await isDeleted;
+	await rendered(page);
+	await filter.click();
+	await expect(page.getByRole("option", { name: "Accounting" })).toHaveCount(1);
+	held.resolve();
+	await expect(page.getByRole("option", { name: "Accounting (deleted)" })).toHaveCount(1);
+	expect(faults).toEqual([]);
 });

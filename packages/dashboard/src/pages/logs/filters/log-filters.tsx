@@ -45,10 +45,11 @@ const RESPONSES = [
 export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], deleted = [], nameOf }: LogFiltersProps) {
 	const { data: types = [] } = useQuery(eventTypesQuery);
 	const isOfAttempts = viewOf(search) === "attempts";
-	const webhookOptions = [
-		...webhooks.map((webhook) => ({ value: webhook.id, label: webhookName(webhook) })),
-		...deleted.map((webhook) => ({ value: webhook.id, label: deletedName(webhook) })),
-	];
+	const webhookOptions = webhooks.map((webhook) => ({ value: webhook.id, label: webhookName(webhook) }));
+	// While the lists are refetched, one may be in both, but an option must not occur twice.
+	const existing = new Set(webhooks.map(({ id }) => id));
+	for (const webhook of deleted)
+		if (!existing.has(webhook.id)) webhookOptions.push({ value: webhook.id, label: deletedName(webhook) });
 	for (const id of valuesOf(search, "webhook_id"))
 		if (!webhookOptions.some(({ value }) => value === id)) webhookOptions.push({ value: id, label: nameOf(id) });
 	const field = (name: ListName, all: string) => {
