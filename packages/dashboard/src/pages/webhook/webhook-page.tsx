@@ -62,8 +62,9 @@ export function WebhookPage() {
 			</Page>
 		);
 	}
-	// What its health has to say is above the tabs, and would push them down.
-	if (webhook.data === undefined || health.isPending) return <WebhookSkeleton />;
+	// What its health has to say is above the tabs, and would push them down. If it can't be loaded, the page stays, though
+	// parts of it request it again.
+	if (webhook.data === undefined || !health.isFetched) return <WebhookSkeleton />;
 	return (
 		<Loaded
 			key={webhookId}
