@@ -186,6 +186,29 @@ test.describe("with many webhooks", () => {
 	});
 });
 
+// The cursor jumped to the end with each character: "acing" became "accingount".
+test("a search is corrected in its middle, and follows the address bar", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	for (let n = 1; n <= 9; n++) await shop.webhook(`https://example.com/${n}`, { description: `Accounting ${n}` });
+	await dashboard.enter(page);
+	await page.goto(dashboard.project("/webhooks?text=acing"));
+	const field = page.getByRole("textbox", { name: "Find a webhook" });
+	await expect(field).toHaveValue("acing");
+	await field.press("Home");
+	for (let n = 1; n <= 2; n++) await page.keyboard.press("ArrowRight");
+	await page.keyboard.type("count");
+	await expect(field).toHaveValue("accounting");
+	await expect(page).toHaveURL(/text=accounting$/);
+	await expect(page.getByText("9 webhooks, none is failing.")).toBeVisible();
+	await field.fill("nothing has this name");
+	await page.getByRole("button", { name: "Clear the filters" }).click();
+	await expect(field).toHaveValue("");
+	await field.fill("accounting 9");
+	await page.getByRole("button", { name: "Clear" }).click();
+	await expect(field).toHaveValue("");
+	await expect(page).toHaveURL(/webhooks$/);
+});
+
 test("an empty log shows an example of what its view will list", async ({ dashboard, page }) => {
 	await dashboard.enter(page);
 	for (const [view, column] of [
