@@ -103,3 +103,35 @@ test("a kept secret ends after ten minutes, with the session, and for other acco
 	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 	expect(await kept()).toBeNull();
 });
+
+// Over HTTP, browsers have no clipboard for pages. The buttons did nothing there, and didn't say so.
+test("a new key and a curl command are copied over HTTP, too, and a refusal is said", async ({ dashboard, page }) => {
+	await dashboard.failing("Accounting", 1);
+	await dashboard.enter(page);
+	await page.addInitScript("delete Navigator.prototype.clipboard");
+	await page.goto(dashboard.project("/api-keys"));
+	await page.getByRole("button", { name: "New key" }).first().click();
+	await page.getByLabel("Name").fill("Shop");
+	await page.getByRole("button", { name: "Create key" }).click();
+	const dialog = page.getByRole("dialog");
+	const key = await dialog.getByTestId("secret").innerText();
+	await dialog.getByRole("button", { name: "Copy key" }).click();
+	await expect(dialog.getByRole("button", { name: "Copied" })).toBeFocused();
+	await dialog.getByText("I've stored it").click();
+	await dialog.getByRole("button", { name: "Done" }).click();
+	const field = page.getByRole("textbox", { name: "Find an id, order or customer" });
+	await field.focus();
+	await page.keyboard.press("ControlOrMeta+V");
+	await expect(field).toHaveValue(key);
+
+	const [{ id }] = (await dashboard.shop.get(dashboard.shop.path("/attempts"))).body.data;
+	await page.goto(dashboard.project(`/logs/${id}`));
+	await expect(page.getByRole("heading", { name: "Request" })).toBeVisible();
+	await page.keyboard.press("c");
+	await expect(page.getByText(/^Copied as a curl command\./)).toBeVisible();
+	await page.evaluate("document.execCommand = () => false");
+	await page.getByRole("button", { name: "Copy as curl" }).click();
+	await expect(page.getByRole("button", { name: "Copying isn't allowed here" })).toBeVisible();
+	await page.keyboard.press("c");
+	await expect(page.getByText("The browser doesn't allow copying here.")).toBeVisible();
+});

@@ -1,6 +1,6 @@
-import { ActionIcon, Button, Tooltip, VisuallyHidden } from "@mantine/core";
-import { useClipboard } from "@mantine/hooks";
+import { ActionIcon, Button, type ButtonProps, Tooltip, VisuallyHidden } from "@mantine/core";
 import { IconCheck, IconCopy } from "@tabler/icons-react";
+import { useCopy } from "./hooks/use-copy.ts";
 
 interface CopyProps {
 	text: string;
@@ -13,11 +13,11 @@ const ICON_SIZE = { xs: 13, sm: 15, md: 17 } as const;
 
 /** A small button that copies `text` and confirms it. */
 export function Copy({ text, label = "Copy", size = "sm" }: CopyProps) {
-	const { copy, copied, error } = useClipboard({ timeout: 1_500 });
-	const said = error === null ? (copied ? "Copied" : label) : "Copying isn't allowed here. Select and copy manually.";
+	const { copy, copied, refused } = useCopy();
+	const said = copied ? "Copied" : refused ? "Copying isn't allowed here. Select and copy manually." : "";
 	const Icon = copied ? IconCheck : IconCopy;
 	return (
-		<Tooltip label={said}>
+		<Tooltip label={said === "" ? label : said}>
 			<ActionIcon
 				variant="subtle"
 				color="gray"
@@ -29,22 +29,30 @@ export function Copy({ text, label = "Copy", size = "sm" }: CopyProps) {
 				}}
 			>
 				<Icon size={ICON_SIZE[size]} aria-hidden />
-				<VisuallyHidden aria-live="polite">{copied ? "Copied" : ""}</VisuallyHidden>
+				<VisuallyHidden aria-live="polite">{said}</VisuallyHidden>
 			</ActionIcon>
 		</Tooltip>
 	);
 }
 
+interface CopyButtonProps extends Pick<ButtonProps, "size"> {
+	/** Made when it is copied, if that takes time. */
+	text: string | (() => string);
+	label: string;
+	Icon?: typeof IconCopy;
+}
+
 /** The same as a full button, for when copying is the main action. */
-export function CopyButton({ text, label = "Copy" }: Pick<CopyProps, "text" | "label">) {
-	const { copy, copied } = useClipboard({ timeout: 1_500 });
+export function CopyButton({ text, label, Icon = IconCopy, size = "sm" }: CopyButtonProps) {
+	const { copy, copied, refused } = useCopy();
 	return (
 		<Button
 			variant="default"
-			leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
-			onClick={() => copy(text)}
+			size={size}
+			leftSection={copied ? <IconCheck size={16} aria-hidden /> : <Icon size={16} aria-hidden />}
+			onClick={() => copy(typeof text === "string" ? text : text())}
 		>
-			<span aria-live="polite">{copied ? "Copied" : label}</span>
+			<span aria-live="polite">{copied ? "Copied" : refused ? "Copying isn't allowed here" : label}</span>
 		</Button>
 	);
 }

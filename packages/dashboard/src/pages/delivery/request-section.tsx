@@ -1,11 +1,10 @@
-import { Button, Group, Text, Title } from "@mantine/core";
-import { useClipboard } from "@mantine/hooks";
-import { IconCheck, IconTerminal2 } from "@tabler/icons-react";
+import { Group, Text, Title } from "@mantine/core";
+import { IconTerminal2 } from "@tabler/icons-react";
 import type { Attempt } from "../../api/attempts.ts";
 import { wasSent } from "../../lib/attempts/attempt-words.ts";
 import { curlCommand } from "../../lib/attempts/curl.ts";
 import { inertText } from "../../lib/text/json-text-inert.ts";
-import { Copy } from "../../ui/copy.tsx";
+import { Copy, CopyButton } from "../../ui/copy.tsx";
 import { useNow } from "../../ui/hooks/use-now.ts";
 import { requestOf, signatureWords } from "../logs/actions/copy-curl.ts";
 import { BodyView } from "./body-view.tsx";
@@ -15,7 +14,6 @@ import { HeadersTable } from "./headers-table.tsx";
 /** The exact request. */
 export function RequestSection({ attempt }: { attempt: Attempt }) {
 	const request = requestOf(attempt);
-	const { copy, copied } = useClipboard({ timeout: 1_500 });
 	const now = useNow(Date.parse(attempt.started_at));
 	return (
 		<section aria-labelledby="request">
@@ -24,14 +22,7 @@ export function RequestSection({ attempt }: { attempt: Attempt }) {
 					Request
 				</Title>
 				{request === null ? null : (
-					<Button
-						size="compact-sm"
-						variant="default"
-						leftSection={copied ? <IconCheck size={15} aria-hidden /> : <IconTerminal2 size={15} aria-hidden />}
-						onClick={() => copy(curlCommand(request))}
-					>
-						<span aria-live="polite">{copied ? "Copied" : "Copy as curl"}</span>
-					</Button>
+					<CopyButton size="compact-sm" text={() => curlCommand(request)} label="Copy as curl" Icon={IconTerminal2} />
 				)}
 			</Group>
 			{request === null ? (

@@ -3,6 +3,7 @@ import { queryClient } from "../../../api/client/query-client.ts";
 import { curlCommand, type SentRequest, signedUntil } from "../../../lib/attempts/curl.ts";
 import { serverNow } from "../../../lib/text/server-time.ts";
 import { timeOfDay } from "../../../lib/text/time.ts";
+import { copyText } from "../../../ui/hooks/use-copy.ts";
 import { notifyDone, notifyProblem, notifyUndone } from "../../../ui/notify.tsx";
 
 /** The request that an attempt sent; null if nothing was sent. */
@@ -23,13 +24,10 @@ export function signatureWords({ headers }: SentRequest, now: number): string {
 
 /** Copies an attempt's request as a curl command and says how long it is valid. */
 export async function copyCurl(projectId: string, attemptId: string): Promise<void> {
-	if (!("clipboard" in navigator)) {
-		return notifyUndone("Browsers only allow copying over HTTPS. Open the attempt and copy it manually.");
-	}
 	try {
 		const request = requestOf(await queryClient.fetchQuery(attemptQuery(projectId, attemptId)));
 		if (request === null) return notifyUndone("Nothing was sent, so there's no request to copy.");
-		await navigator.clipboard.writeText(curlCommand(request));
+		await copyText(curlCommand(request));
 		notifyDone(`Copied as a curl command. ${signatureWords(request, serverNow())}`);
 	} catch (error) {
 		if (error instanceof DOMException) notifyUndone("The browser doesn't allow copying here.");
