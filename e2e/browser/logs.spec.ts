@@ -164,7 +164,7 @@ test("receivers' responses are inert", async ({ dashboard, page, context }) => {
 		headers: { "content-type": "text/html" },
 		body: bodies[(n - 1) % bodies.length]!,
 	}));
-	await shop.webhook(receiver.url("/hooks"));
+	const { id } = await shop.webhook(receiver.url("/hooks"));
 	await dashboard.enter(page);
 	for (let n = 1; n <= bodies.length; n++) await shop.post(shop.path("/events"), purchase(n));
 	await receiver.count(bodies.length);
@@ -176,6 +176,14 @@ test("receivers' responses are inert", async ({ dashboard, page, context }) => {
 		expect(await page.title()).not.toContain("owned");
 		expect(await page.evaluate(() => "owned" in {})).toBe(false);
 	}
+	// They changed the direction of text where a search or a test shows them.
+	await page.goto(dashboard.project("/logs?text=txt.exe"));
+	await expect(page.getByRole("list", { name: "Events" })).toContainText("␛]0;owned␇⟨U+202E⟩txt.exe␀");
+	receiver.respondWith(() => ({ body: bodies[1]! }));
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	await page.getByRole("button", { name: "Send test event" }).click();
+	await page.getByRole("dialog").getByRole("button", { name: "Send" }).click();
+	await expect(page.getByLabel("response body", { exact: true })).toHaveText("␛[2J␛]0;owned␇⟨U+202E⟩txt.exe␀");
 	expect(faults).toEqual([]);
 });
 

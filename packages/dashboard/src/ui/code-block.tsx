@@ -1,4 +1,5 @@
 import { Box } from "@mantine/core";
+import { inertText } from "../lib/text/json-text-inert.ts";
 import classes from "./code-block.module.css";
 import { Copy } from "./copy.tsx";
 
@@ -10,12 +11,12 @@ interface CodeBlockProps {
 	wrap?: boolean;
 }
 
-/** Code, inert, with a copy button; scrolls if it is too wide. */
+/** Code, inert, with a copy button for exactly that code; scrolls if it is too wide. */
 export function CodeBlock({ code, label, wrap = false }: CodeBlockProps) {
 	return (
 		<div className={classes.frame}>
 			<Box component="pre" className={classes.code} data-wrap={wrap || undefined} tabIndex={0} aria-label={label}>
-				{code}
+				{inertText(code)}
 			</Box>
 			<div className={classes.copy}>
 				<Copy text={code} label={`Copy ${label}`} />

@@ -4,6 +4,7 @@
  * that fits counts.
  */
 import type { Certificate } from "@posthorn/protocol";
+import { inertText } from "../text/json-text-inert.ts";
 
 /** Why an attempt ended as it did, and what to try. */
 export interface Advice {
@@ -284,7 +285,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		statuses: among(429, 503),
 		fits: ({ headers }) => headers["retry-after"] !== undefined,
 		advice: ({ host, headers }) => ({
-			why: `${host} asks to be left alone for now (Retry-After: ${headers["retry-after"]}). The schedule of retries doesn't depend on it, but its delays grow.`,
+			why: `${host} asks to be left alone for now (Retry-After: ${inertText(headers["retry-after"] ?? "")}). The schedule of retries doesn't depend on it, but its delays grow.`,
 			tries: [
 				"If requests come too fast, raise the receiver's limit for this path.",
 				`If more than one event is in flight at a time, lower that number ${SETTINGS}.`,

@@ -32,6 +32,7 @@ describe("logSentence", () => {
 			"312 attempts to Accounting or a deleted webhook that failed for good or that failed and were due for a retry that ended with 5xx or timeout.",
 		],
 		[{ order_id: "7,8", customer_email: "a@b.c" }, "312 attempts of order 7 or 8 of a@b.c."],
+		[{ order_id: "7\u202e", customer_email: "\u2066a" }, "312 attempts of order 7⟨U+202E⟩ of ⟨U+2066⟩a."],
 		[{ until: UNTIL }, `312 attempts before ${time(UNTIL)}.`],
 		[{ test: false, since: SINCE }, `312 attempts since ${time(SINCE)}, without tests.`],
 		[

@@ -1,6 +1,7 @@
 import type { AttemptCount, AttemptStatus, Span } from "../../../api/attempts.ts";
 import { ERROR_LABELS } from "../../../lib/attempts/attempt-words.ts";
 import { shortId } from "../../../lib/text/ids.ts";
+import { inertText } from "../../../lib/text/json-text-inert.ts";
 import { isolated } from "../../../lib/text/names.ts";
 import { formatCount } from "../../../lib/text/numbers.ts";
 import { shortTime } from "../../../lib/text/time.ts";
@@ -46,8 +47,8 @@ export function filterPhrase(search: LogsSearch, nameOf: NameOf, now: number): s
 	const what = [
 		list("type", "of "),
 		event_id === undefined ? "" : `of event ${shortId(event_id)}`,
-		list("order_id", "of order "),
-		list("customer_email", "of "),
+		list("order_id", "of order ", inertText),
+		list("customer_email", "of ", inertText),
 		list("webhook_id", "to ", nameOf),
 		list("status", "", (status) => STATUS_WORDS[status as AttemptStatus]),
 		list("response", "that ended with ", responseWords),
@@ -99,8 +100,8 @@ export function filterChips(search: LogsSearch): readonly FilterChip[] {
 	};
 	return [
 		...(event_id === undefined ? [] : [{ label: `Event ${shortId(event_id)}`, without: rest }]),
-		...each("order_id", (value) => `Order ${isolated(value)}`),
-		...each("customer_email", (value) => value),
+		...each("order_id", (value) => `Order ${isolated(inertText(value))}`),
+		...each("customer_email", inertText),
 		...(search.test === undefined ? [] : [{ label: "Without tests", without: withTests(search) }]),
 	];
 }

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { EventMatch } from "../../../api/events.ts";
 import { useProjectId } from "../../../api/session.ts";
+import { inertText } from "../../../lib/text/json-text-inert.ts";
 import { Ident } from "../../../ui/ident.tsx";
 import { When } from "../../../ui/when.tsx";
 import classes from "./event-list.module.css";
@@ -30,9 +31,9 @@ export function EventList({ events, label }: { events: readonly EventMatch[]; la
 					</div>
 					{excerpt === null ? null : (
 						<code className={classes.excerpt}>
-							{excerpt.before}
-							<mark className={classes.match}>{excerpt.match}</mark>
-							{excerpt.after}
+							{inertText(excerpt.before)}
+							<mark className={classes.match}>{inertText(excerpt.match)}</mark>
+							{inertText(excerpt.after)}
 						</code>
 					)}
 				</li>

@@ -1,6 +1,7 @@
 import { Button, Group, Loader, Text } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useProjectId } from "../../../api/session.ts";
+import { inertText } from "../../../lib/text/json-text-inert.ts";
 import { isolated } from "../../../lib/text/names.ts";
 import { formatCount, plural } from "../../../lib/text/numbers.ts";
 import { shortTime } from "../../../lib/text/time.ts";
@@ -24,7 +25,7 @@ export function TextView({ text }: { text: string }) {
 	return (
 		<Page>
 			<PageHeader title="Logs">
-				“{isolated(text)}” in events and in responses (the first 1,024 bytes), newest first.
+				“{isolated(inertText(text))}” in events and in responses (the first 1,024 bytes), newest first.
 			</PageHeader>
 			<search className={classes.filters} aria-label="Filters">
 				<SearchField
