@@ -3,7 +3,9 @@ export function safeNext(next: string | undefined): string {
 	if (next === undefined || !next.startsWith("/")) return "/";
 	try {
 		const url = new URL(next, "https://dashboard.invalid");
-		return url.origin === "https://dashboard.invalid" ? `${url.pathname}${url.search}${url.hash}` : "/";
+		// "/.//" becomes "//", with which the address of another host begins.
+		const isOwn = url.origin === "https://dashboard.invalid" && !url.pathname.startsWith("//");
+		return isOwn ? `${url.pathname}${url.search}${url.hash}` : "/";
 	} catch {
 		return "/";
 	}
