@@ -104,6 +104,27 @@ test("a kept secret ends after ten minutes, with the session, and for other acco
 	expect(await kept()).toBeNull();
 });
 
+// Every page of a project broke.
+for (const [what, script] of [
+	["isn't allowed", "{ get() { throw new DOMException('denied', 'SecurityError'); } }"],
+	["is missing", "{ value: null }"],
+] as const)
+	test(`a new key is shown where session storage ${what}`, async ({ dashboard, page }) => {
+		await dashboard.enter(page);
+		await page.addInitScript(`Object.defineProperty(window, "sessionStorage", ${script})`);
+		await page.goto(dashboard.project("/api-keys"));
+		await page.getByRole("button", { name: "New key" }).first().click();
+		await page.getByLabel("Name").fill("Shop");
+		await page.getByRole("button", { name: "Create key" }).click();
+		await expect(page.getByRole("dialog").getByTestId("secret")).toHaveText(/^phk_/);
+		await page.reload();
+		await expect(page.getByRole("heading", { level: 1, name: "API Keys" })).toBeVisible();
+		await expect(page.getByText("1 key can use the API.")).toBeVisible();
+		await page.getByRole("button", { name: /Account of/ }).click();
+		await page.getByRole("menuitem", { name: "Sign out" }).click();
+		await expect(page.getByRole("heading", { level: 1, name: "Sign in" })).toBeVisible();
+	});
+
 // Over HTTP, browsers have no clipboard for pages. The buttons did nothing there, and didn't say so.
 test("a new key and a curl command are copied over HTTP, too, and a refusal is said", async ({ dashboard, page }) => {
 	await dashboard.failing("Accounting", 1);

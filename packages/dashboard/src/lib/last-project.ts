@@ -1,7 +1,11 @@
+import { readTab, writeTab } from "./tab-storage.ts";
+
 const KEY = "posthorn-last-project";
 
 /** Remembers the project that this tab shows, for pages outside of projects. */
-export const rememberProject = (projectId: string) => sessionStorage.setItem(KEY, projectId);
+export function rememberProject(projectId: string): void {
+	writeTab(KEY, projectId);
+}
 
 /** The project that this tab showed last; null if none. */
-export const lastProject = () => sessionStorage.getItem(KEY);
+export const lastProject = () => readTab(KEY);

@@ -1,3 +1,5 @@
+import { readTab, writeTab } from "./tab-storage.ts";
+
 /** A part of the dashboard that couldn't be loaded: the browser is offline, or an upgrade has replaced its file. */
 export class MissingPart extends Error {
 	override readonly name = "MissingPart";
@@ -21,8 +23,9 @@ const PATIENCE_MS = 60_000;
 
 /** Reloads the page to get the current version, unless that was just tried. Returns whether it does. */
 export function reloadOnce(now: number): boolean {
-	if (now - Number(sessionStorage.getItem(RELOADED)) < PATIENCE_MS) return false;
-	sessionStorage.setItem(RELOADED, String(now));
+	if (now - Number(readTab(RELOADED)) < PATIENCE_MS) return false;
+	// Otherwise, it would be reloaded without end.
+	if (!writeTab(RELOADED, String(now))) return false;
 	window.location.reload();
 	return true;
 }

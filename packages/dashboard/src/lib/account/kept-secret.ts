@@ -1,3 +1,4 @@
+import { readTab, removeTab, writeTab } from "../tab-storage.ts";
 import type { KeyScope } from "./key-scopes.ts";
 
 /**
@@ -38,14 +39,14 @@ export function onSecretChange(listener: () => void): () => void {
 }
 
 export function keepSecret(kept: KeptSecret): void {
-	sessionStorage.setItem(KEY, JSON.stringify(kept));
+	writeTab(KEY, JSON.stringify(kept));
 	forgetIn(KEPT_MS);
 	set(kept);
 }
 
 export function releaseSecret(): void {
 	clearTimeout(timer);
-	sessionStorage.removeItem(KEY);
+	removeTab(KEY);
 	set(null);
 }
 
@@ -56,10 +57,10 @@ export function keptSecret(): KeptSecret | null {
 }
 
 function read(now: number): KeptSecret | null {
-	const kept = parse(sessionStorage.getItem(KEY));
+	const kept = parse(readTab(KEY));
 	const left = kept === null ? 0 : kept.at + KEPT_MS - now;
 	if (left <= 0 || left > KEPT_MS) {
-		sessionStorage.removeItem(KEY);
+		removeTab(KEY);
 		return null;
 	}
 	forgetIn(left);
@@ -69,7 +70,7 @@ function read(now: number): KeptSecret | null {
 /** Deletes it from the store in time, even while its dialog stays open. */
 function forgetIn(ms: number): void {
 	clearTimeout(timer);
-	timer = setTimeout(() => sessionStorage.removeItem(KEY), ms);
+	timer = setTimeout(() => removeTab(KEY), ms);
 }
 
 function parse(text: string | null): KeptSecret | null {
