@@ -65,6 +65,8 @@ export function writeArchive(tarball, folder, { quick = false } = {}) {
 		copyFileSync(join(dirname(node), "../LICENSE"), join(content, "lib/node.LICENSE"));
 		unpack(tarball, join(content, "lib/posthorn"));
 		for (const file of ["README.md", "LICENSE"]) copyFileSync(join(content, "lib/posthorn", file), join(content, file));
+		// The service's user reads what root unpacks, whatever the umask here.
+		execFileSync("chmod", ["-R", "go=u-w", content]);
 		const archive = join(folder, `${name}.tar.gz`);
 		const compress = quick ? ["-I", "gzip -1"] : ["-z"];
 		execFileSync("tar", ["--owner=0", "--group=0", ...compress, "-cf", archive, "-C", stage, name]);

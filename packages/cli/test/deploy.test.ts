@@ -1,6 +1,15 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+	existsSync,
+	globSync,
+	lstatSync,
+	mkdtempSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -95,8 +104,13 @@ describe.runIf(process.platform === "linux")("the archive", () => {
 	let root: string;
 	beforeAll(async () => {
 		const tarball = await pack(PUBLISHED.find(({ command }: { command?: string }) => command));
-		const archive = writeArchive(tarball, folder, { quick: true });
-		spawnSync("tar", ["-xzf", archive, "-C", folder]);
+		const usual = process.umask(0o077);
+		try {
+			const archive = writeArchive(tarball, folder, { quick: true });
+			spawnSync("tar", ["-xpzf", archive, "-C", folder]);
+		} finally {
+			process.umask(usual);
+		}
 		root = join(folder, `posthorn-${VERSION}-${process.platform}-${process.arch}`);
 	}, 120_000);
 	afterAll(() => rmSync(folder, { recursive: true }));
@@ -118,6 +132,17 @@ describe.runIf(process.platform === "linux")("the archive", () => {
 		expect(analyze("verify")).toEqual({ status: 0, said: "" });
 		// Exposure, in tenths: 20 is the end of "OK".
 		expect(analyze("security", "--offline=true", "--threshold=20")).toMatchObject({ status: 0 });
+	});
+
+	// Built with a private umask, it could only be run by root.
+	test("can be read by all users, and changed only by its owner", () => {
+		const names = globSync("**", { cwd: root });
+		expect(names.length).toBeGreaterThan(100);
+		const modeOf = (name: string) => lstatSync(join(root, name)).mode & 0o077;
+		const wrong = names.filter((name) => ![0o044, 0o055].includes(modeOf(name)));
+		expect(wrong).toEqual([]);
+		for (const name of ["", "bin", "bin/posthorn", "lib/node", "lib/posthorn/dist"])
+			expect(modeOf(name), name).toBe(0o055);
 	});
 
 	describe.skipIf(spawnSync("python3", ["--version"]).status !== 0)("with the sockets that the unit allows", () => {
