@@ -109,6 +109,19 @@ test("a file that isn't a database is refused as such, and left unchanged", asyn
 	expect((await readdir(directory)).sort()).toEqual(["posthorn.db", "posthorn.db.lock"]);
 });
 
+// It advised to restore the database, which was fine.
+test("a damaged lock file is named as such, and the database works again once it is deleted", async () => {
+	await (await open()).close();
+	const lock = `${path}.lock`;
+	for (const content of ["not a lock", Buffer.alloc(8_192, 0x5a)]) {
+		await writeFile(lock, content);
+		const { code, message } = await refusal();
+		expect([code, message]).toEqual(["unusable", expect.stringMatching(/\.lock is damaged\. .* then delete it\.$/)]);
+	}
+	await rm(lock);
+	await (await open()).close();
+});
+
 test("another program's database is refused", async () => {
 	const other = new DatabaseSync(path);
 	other.exec("CREATE TABLE theirs (x)");

@@ -32,6 +32,9 @@ export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
 /** Whether the file that was read is damaged. */
 export const isDamage = (error: unknown): boolean => sqliteCode(error) === CORRUPT;
 
+/** Whether it is, or is no database at all. */
+export const isUnreadable = (error: unknown): boolean => isDamage(error) || sqliteCode(error) === NOTADB;
+
 /** A file system error, such as a directory that can't be created. */
 const isFileError = (error: unknown): error is Error => error instanceof Error && "syscall" in error;
 

@@ -13,7 +13,7 @@ import { hostname } from "node:os";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../port.ts";
-import { isBusy } from "./errors.ts";
+import { isBusy, isUnreadable } from "./errors.ts";
 
 /** How long a starting process waits for one that is just stopping. */
 const LOCK_WAIT_MS = 250;
@@ -28,7 +28,10 @@ export class ExclusiveLock {
 	readonly path: string;
 	readonly #db: DatabaseSync;
 
-	/** Throws a StorageError `in_use` that names the holder if another process or connection has the lock. */
+	/**
+	 * Throws a StorageError: `in_use` that names the holder if another process or connection has the lock, `unusable` if
+	 * its file is damaged.
+	 */
 	constructor(databasePath: string) {
 		this.path = `${targetOf(databasePath)}.lock`;
 		makeLockFile(this.path);
@@ -42,6 +45,8 @@ export class ExclusiveLock {
 		} catch (error) {
 			const holder = isBusy(error) ? describeHolder(this.#db) : null;
 			this.#db.close();
+			if (isUnreadable(error))
+				throw new StorageError("unusable", damagedLock(this.path, databasePath), { cause: error });
 			if (holder === null) throw error;
 			throw new StorageError("in_use", `${databasePath} is in use by ${holder}: stop it, or name another database.`);
 		}
@@ -58,6 +63,10 @@ export function targetOf(path: string): string {
 	const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 	return isLink ? targetOf(resolve(dirname(path), readlinkSync(path))) : path;
 }
+
+/** Deleting it is up to the operator: a service that holds it would then keep no other one off. */
+const damagedLock = (path: string, databasePath: string): string =>
+	`${path} is damaged. It only keeps a second service off ${databasePath}: stop every service that uses that, then delete it.`;
 
 function describeHolder(db: DatabaseSync): string {
 	try {
