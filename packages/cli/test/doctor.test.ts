@@ -1,5 +1,14 @@
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+	chmodSync,
+	existsSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -98,6 +107,32 @@ describe("on SQLite", () => {
 		const report = await doctor({ POSTHORN_DATABASE_URL: "sqlite:newer.db" }, cwd);
 		await expectFault(report, "Database", /newer version .*schema 999.*: start that version/);
 		expect(readdirSync(cwd).sort()).toEqual(["newer.db", "notes.txt"]);
+	});
+
+	// It asked to give the file to the service's user.
+	test("reports a file in place of a folder", async () => {
+		const cwd = newFolder();
+		writeFileSync(join(cwd, "data"), "");
+		await expectFault(await doctor({}, cwd), "Database", /\/data is not a folder: choose another location/);
+		const deeper = await doctor({ POSTHORN_DATABASE_URL: "sqlite:data/sub/posthorn.db" }, cwd);
+		await expectFault(deeper, "Database", /\/data is not a folder/);
+	});
+
+	// It read the database without its log, and looked at the link's folder.
+	test("follows a link to the database, while the service runs", async () => {
+		const cwd = newFolder();
+		mkdirSync(join(cwd, "disk"), { mode: 0o700 });
+		mkdirSync(join(cwd, "data"), { mode: 0o700 });
+		symlinkSync("../disk/real.db", join(cwd, "data/posthorn.db"));
+		const settings = { POSTHORN_PORT: String(await unusedPort()) };
+		const service = await Posthorn.start({ settings, cwd });
+		expect(readdirSync(join(cwd, "disk")).sort()).toEqual(["real.db", "real.db-shm", "real.db-wal", "real.db.lock"]);
+		const report = await doctor(settings, cwd);
+		expectHealthy(report);
+		expect(report.lines["Seal key"]!.text).toBe("Matches the database.");
+		await service.stopWith(0);
+		chmodSync(join(cwd, "disk"), 0o777);
+		expect((await doctor(settings, cwd)).lines.Folder?.text).toMatch(/\/disk,/);
 	});
 
 	test("reports all wrong settings with exit code 2 before any other check", async () => {

@@ -3,7 +3,7 @@ import { access, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
-import { readSqliteSetting } from "../storage/sqlite/index.ts";
+import { readSqliteSetting, targetOf } from "../storage/sqlite/index.ts";
 import { examineSeal, examineStored, type Finding, warning } from "./local.ts";
 
 const LITTLE_DISK_BYTES = 1_000_000_000;
@@ -14,8 +14,11 @@ const NO_DISK_BYTES = 16_000_000;
 export async function examineSqlite(path: string, config: Config): Promise<Finding[]> {
 	const name = "Database";
 	const fault = (text: string): Finding[] => [{ state: "fault", name, text }];
-	const folder = await nearestFolder(path);
+	const target = followed(path);
+	const folder = await nearestFolder(target);
 	try {
+		if (!(await stat(folder)).isDirectory())
+			return fault(`${folder} is not a folder: choose another location for ${path} with POSTHORN_DATABASE_URL.`);
 		await access(folder, constants.W_OK | constants.X_OK);
 	} catch (error) {
 		return fault(unwritable(folder, error));
@@ -43,7 +46,7 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 			: there
 				? `${path}, ${gigabytes} free.`
 				: `${path} will be created at the first start; ${gigabytes} free.`;
-	return [{ state, name, text }, ...(folder === dirname(resolve(path)) ? await examineFolder(folder) : []), ...stored];
+	return [{ state, name, text }, ...(folder === dirname(target) ? await examineFolder(folder) : []), ...stored];
 }
 
 /** A service under systemd may see a file system as read-only that isn't. */
@@ -66,10 +69,21 @@ async function examineFolder(folder: string): Promise<Finding[]> {
 export const examineBackup = (config: Config, file: string): Finding =>
 	examineSeal(config, file, readSqliteSetting(file, SEAL_CHECK));
 
+/** The file that a path leads to: it may be a link to another folder and disk, where SQLite also keeps its log. */
+function followed(path: string): string {
+	try {
+		return targetOf(resolve(path));
+	} catch {
+		// What can't be read is reported for its folder.
+		return resolve(path);
+	}
+}
+
 /** The folder of the file, or its nearest existing parent. */
 async function nearestFolder(path: string): Promise<string> {
-	for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
-		const there = await stat(folder).catch((error: unknown) => (codeOf(error) === "ENOENT" ? null : folder));
+	for (let folder = dirname(path); ; folder = dirname(folder)) {
+		const isMissing = (error: unknown) => ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
+		const there = await stat(folder).catch((error: unknown) => (isMissing(error) ? null : folder));
 		if (there !== null || dirname(folder) === folder) return folder;
 	}
 }

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { StorageError } from "../port.ts";
 import { backupSqlite, restoreSqlite } from "./connection/backup.ts";
-import { openSqliteStorage } from "./index.ts";
+import { openSqliteStorage, readSqliteSetting } from "./index.ts";
 
 const clock = { now: () => Date.UTC(2026, 10, 21) };
 
@@ -81,6 +81,11 @@ test("a symbolic link is the same database, even if that doesn't exist yet", asy
 	expect(await refusal(link)).toMatchObject({ code: "in_use" });
 	await again.close();
 	expect((await readdir(directory)).sort()).toEqual(["link.db", "posthorn.db", "posthorn.db.lock"]);
+
+	const writing = await open(link);
+	await writing.setSetting({ name: "newest", value: "in the log" });
+	expect(readSqliteSetting(link, "newest")).toBe("in the log");
+	await writing.close();
 
 	const copy = join(directory, "copy.db");
 	await backupSqlite(path, copy);

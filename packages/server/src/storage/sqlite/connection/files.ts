@@ -95,7 +95,8 @@ export function makeFolder(path: string): void {
  */
 export function makeFile(path: string): void {
 	closeSync(openSync(path, "a", FILE_MODE));
-	for (const each of [targetOf(path), `${path}-wal`, `${path}-shm`]) makePrivate(each);
+	const target = targetOf(path);
+	for (const end of ["", "-wal", "-shm"]) makePrivate(`${target}${end}`);
 }
 
 /**

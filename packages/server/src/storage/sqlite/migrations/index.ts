@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { StorageError } from "../../port.ts";
 import { storageError } from "../connection/errors.ts";
+import { targetOf } from "../connection/files.ts";
 
 /** A database's version is how many of them it has. */
 export const MIGRATIONS: readonly string[] = readFileSync(new URL("./migrations.sql", import.meta.url), "utf8")
@@ -76,8 +77,10 @@ export function readSqliteSetting(path: string, name: string): string | null {
  * the reader's user (https://www.sqlite.org/wal.html#readonly).
  */
 function immutableUrl(path: string): URL {
-	const url = pathToFileURL(resolve(path));
-	const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
-	if (!existsSync(`${path}-shm`) && (log?.size ?? 0) === 0) url.searchParams.set("immutable", "1");
+	// SQLite follows a link, too, before it adds the endings.
+	const target = targetOf(resolve(path));
+	const url = pathToFileURL(target);
+	const log = statSync(`${target}-wal`, { throwIfNoEntry: false });
+	if (!existsSync(`${target}-shm`) && (log?.size ?? 0) === 0) url.searchParams.set("immutable", "1");
 	return url;
 }
