@@ -157,6 +157,9 @@ describe("on SQLite", () => {
 		});
 		expectWarning(await doctor({ POSTHORN_EGRESS_PORTS: "8443" }), "Egress", /listen on 443/);
 		expectWarning(await doctor({ POSTHORN_HOST: "0.0.0.0" }), "Dashboard", /TLS proxy .* POSTHORN_PUBLIC_URL/);
+		const plain = { POSTHORN_PUBLIC_URL: "http://hooks.example.com" };
+		expectWarning(await doctor(plain), "Dashboard", /At http:.* over plain HTTP.* let the proxy terminate TLS/);
+		expectHealthy(await doctor({ POSTHORN_PUBLIC_URL: "http://shop.localhost:8420" }));
 		const proxied = { POSTHORN_PUBLIC_URL: "https://hooks.example.com" };
 		expectWarning(await doctor(proxied), "Dashboard", /POSTHORN_TRUST_PROXY is not set/);
 		expectHealthy(await doctor({ ...proxied, POSTHORN_TRUST_PROXY: "10.0.0.0/8" }));

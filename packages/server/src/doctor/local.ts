@@ -1,4 +1,6 @@
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { get } from "node:http";
 import { createServer } from "node:net";
 import { DESCRIPTORS, SENDS } from "../base/budgets.ts";
 import { systemClock } from "../base/clock.ts";
@@ -72,7 +74,8 @@ export async function examineAddress({ host, port }: Pick<Config, "host" | "port
 		await once(server, "listening");
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
-		return fault(name, `Cannot listen on ${host}: it isn't an address of this machine (${code}); check POSTHORN_HOST.`);
+		const why = code === "EADDRNOTAVAIL" ? `: it isn't an address of this machine (${code})` : ` (${code})`;
+		return fault(name, `Cannot listen on ${host}${why}; check POSTHORN_HOST.`);
 	}
 	const { address } = server.address() as { address: string };
 	server.close();
@@ -82,21 +85,40 @@ export async function examineAddress({ host, port }: Pick<Config, "host" | "port
 			name,
 			`Another program uses port ${port} of ${host}: stop it, or choose another port with POSTHORN_PORT.`,
 		);
-	return ok(name, user === null ? `Port ${port} of ${host} is free.` : `Port ${port} of ${host} is this service's.`);
+	if (user === "posthorn") return ok(name, `Port ${port} of ${host} is this service's.`);
+	if (!(await mayUse(address, port)))
+		return fault(name, `This user may not use port ${port}: choose one above 1023 with POSTHORN_PORT.`);
+	return ok(name, `Port ${port} of ${host} is free.`);
 }
 
-/** Who accepts connections there, if anyone does. */
-async function userOf(address: string, port: number): Promise<"posthorn" | "another" | null> {
-	const own = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
-	const url = `http://${own.includes(":") ? `[${own}]` : own}:${port}/healthz`;
+/** Whether this user may listen there, tried over UDP: it needs the same permission as TCP, and is another port. */
+async function mayUse(address: string, port: number): Promise<boolean> {
+	const socket = createSocket(address.includes(":") ? "udp6" : "udp4");
+	const { promise, resolve } = Promise.withResolvers<boolean>();
+	socket.once("error", (error) => resolve((error as NodeJS.ErrnoException).code !== "EACCES"));
+	socket.bind({ address, port }, () => resolve(true));
 	try {
-		const { headers } = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
-		return headers.get("x-request-id")?.startsWith("node_") ? "posthorn" : "another";
-	} catch (error) {
-		const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
-		return code === "ECONNREFUSED" ? null : "another";
+		return await promise;
+	} finally {
+		socket.close();
 	}
 }
+
+/** Who accepts connections there, if anyone does. `fetch` would refuse some ports, and may use a proxy. */
+function userOf(address: string, port: number): Promise<"posthorn" | "another" | null> {
+	const host = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
+	const { promise, resolve } = Promise.withResolvers<"posthorn" | "another" | null>();
+	const signal = AbortSignal.timeout(ANSWER_MS);
+	get({ host, port, path: "/healthz", agent: false, signal }, (response) => {
+		const id = String(response.headers["x-request-id"]);
+		resolve(id.startsWith("node_") ? "posthorn" : "another");
+		response.destroy();
+	}).on("error", ({ code }: NodeJS.ErrnoException) => resolve(code === "ECONNREFUSED" ? null : "another"));
+	return promise;
+}
+
+/** Host names and addresses of this machine, as in settings and in URLs. */
+const LOCAL = /^(?:127\.[\d.]+|\[?::1\]?|(?:.+\.)?localhost)$/;
 
 export function examineDashboard({ host, publicUrl, trustProxy }: Config): Finding {
 	const name = "Dashboard";
@@ -105,8 +127,12 @@ export function examineDashboard({ host, publicUrl, trustProxy }: Config): Findi
 		const text = `At ${publicUrl}, but POSTHORN_TRUST_PROXY is not set: wrong passwords are counted for the proxy instead of the client.`;
 		return warning(name, text);
 	}
-	const local = /^127\.[\d.]+$/.test(host) || host === "::1" || host === "localhost";
-	if (local) return ok(name, "Reachable only from this machine.");
+	if (LOCAL.test(host)) {
+		if (publicUrl === null || LOCAL.test(new URL(publicUrl).hostname))
+			return ok(name, "Reachable only from this machine.");
+		const text = `At ${publicUrl}, over plain HTTP, so others on the network can read passwords and keys: let the proxy terminate TLS, and set POSTHORN_PUBLIC_URL to its https:// address.`;
+		return warning(name, text);
+	}
 	const text = `Listens on ${host} over plain HTTP, so others on the network can read passwords and keys: put a TLS proxy in front of it and set POSTHORN_PUBLIC_URL to its https:// address, or listen on 127.0.0.1.`;
 	return warning(name, text);
 }
