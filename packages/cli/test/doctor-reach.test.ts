@@ -84,9 +84,15 @@ test("reports an invalid certificate in the words of the delivery log", async ()
 });
 
 test("warns about a certificate that expires in a few days", async () => {
-	const credentials = await authority.issue({ notAfter: new Date(Date.now() + 3.5 * 86_400_000) });
-	const receiver = await open(startRawReceiver({ authority: credentials, onConnection: () => undefined }));
-	expectReceiver(await reach(receiver.url("/token")), "warning", /its certificate expires in 3 days: renew it\.$/);
+	for (const [days, says] of [
+		[3.5, /its certificate expires in 3 days: renew it\.$/],
+		[1.5, /expires in 1 day: renew/],
+		[0.5, /expires in less than a day: renew/],
+	] as const) {
+		const credentials = await authority.issue({ notAfter: new Date(Date.now() + days * 86_400_000) });
+		const receiver = await open(startRawReceiver({ authority: credentials, onConnection: () => undefined }));
+		expectReceiver(await reach(receiver.url("/token")), "warning", says);
+	}
 });
 
 // With TLS 1.3 the client considers the handshake done before the receiver has responded to it.

@@ -29,12 +29,14 @@ export async function examineReceiver(url: URL, config: Config): Promise<Finding
 		const way = `${url.host}: connected to ${socket.remoteAddress} in ${took} ms (${socket.getProtocol()})`;
 		await leave(socket);
 		if (daysLeft < FEW_DAYS)
-			return warning("Receiver", `${way}; its certificate expires in ${daysLeft} days: renew it.`);
+			return warning("Receiver", `${way}; its certificate expires in ${inDays(daysLeft)}: renew it.`);
 		return ok("Receiver", `${way}; its certificate is valid for ${daysLeft} more days. Nothing was sent.`);
 	} catch (error) {
 		return fault("Receiver", `${url.host}: ${textOf(error, config)}`);
 	}
 }
+
+const inDays = (days: number): string => (days < 1 ? "less than a day" : days === 1 ? "1 day" : `${days} days`);
 
 async function connect(url: URL, guard: Guard, { egressCa, attemptTimeoutMs }: Config): Promise<TLSSocket> {
 	const resolver = createResolver({ guard, clock: systemClock });
