@@ -210,8 +210,7 @@ export function adviceAtStart({ message }: Error): string {
 		return "PostgreSQL requires a password, and POSTHORN_DATABASE_URL has none: add it there.";
 	if (/does not support SSL/.test(message))
 		return "PostgreSQL doesn't offer TLS: enable it there, or remove sslmode from POSTHORN_DATABASE_URL.";
-	return message.replace(
-		/: retrying\.$/,
-		": check that it is running, and the host and port in POSTHORN_DATABASE_URL.",
-	);
+	return message
+		.replace(/ The service then continues automatically\.$/, " Then try again.")
+		.replace(/: retrying\.$/, ": check that it is running, and the host and port in POSTHORN_DATABASE_URL.");
 }

@@ -8,11 +8,9 @@ import { beginQuarantine } from "../../verbs/settings.ts";
 import { APPLICATION_ID, migrate } from "../migrations/index.ts";
 import { runVerb } from "../verbs.ts";
 import { Connection } from "./connection.ts";
-import { isDamage, storageError } from "./errors.ts";
+import { isDamage, isUnreadable, storageError } from "./errors.ts";
 import { ExclusiveLock, makeFile, makeFolder, targetOf } from "./files.ts";
-
-/** Other connections hold a lock only briefly. */
-const BUSY_TIMEOUT_MS = 5000;
+import { openToRead } from "./reading.ts";
 
 /**
  * Copies a database into one complete file with everything committed before the copy began, even while a service uses
@@ -53,7 +51,7 @@ const alreadyThere = (target: string) =>
 function copyDatabase(sourcePath: string, targetPath: string, shown: string): void {
 	let from = sourcePath;
 	try {
-		const source = new DatabaseSync(sourcePath, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+		const source = openToRead(sourcePath);
 		try {
 			if (source.prepare("PRAGMA application_id").get()?.application_id !== APPLICATION_ID)
 				throw new StorageError("unusable", `${sourcePath} is not a Posthorn database: set the one to back up.`);
@@ -103,7 +101,7 @@ export async function restoreSqlite(backupPath: string, databasePath: string): P
 	const draft = `${path}.${randomUUID()}.unfinished`;
 	try {
 		copyDatabase(backup, draft, path);
-		const backupAt = prepare(draft, backup);
+		const backupAt = prepare(draft, backup, path);
 		await flush(draft);
 		giveToOwner(path, draft, lock.path);
 		const replaced = existsSync(path) ? freeName(path) : null;
@@ -129,7 +127,7 @@ function lockIn(path: string): ExclusiveLock {
 }
 
 /** Checks the copy, migrates it and marks it. @returns the latest time that it contains */
-function prepare(draft: string, backup: string): number | null {
+function prepare(draft: string, backup: string, path: string): number | null {
 	try {
 		const db = new DatabaseSync(draft);
 		try {
@@ -143,7 +141,7 @@ function prepare(draft: string, backup: string): number | null {
 			db.close();
 		}
 	} catch (error) {
-		throw storageError(error, backup);
+		throw storageError(error, isUnreadable(error) ? backup : path);
 	}
 }
 

@@ -29,6 +29,8 @@ export const isUniqueViolation = (error: unknown): boolean =>
 
 export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
 
+export const isUnopened = (error: unknown): boolean => sqliteCode(error) === CANTOPEN;
+
 /** Whether the file that was read is damaged. */
 export const isDamage = (error: unknown): boolean => sqliteCode(error) === CORRUPT;
 
@@ -36,12 +38,19 @@ export const isDamage = (error: unknown): boolean => sqliteCode(error) === CORRU
 export const isUnreadable = (error: unknown): boolean => isDamage(error) || sqliteCode(error) === NOTADB;
 
 /** A file system error, such as a directory that can't be created. */
-const isFileError = (error: unknown): error is Error => error instanceof Error && "syscall" in error;
+const isFileError = (error: unknown): error is NodeJS.ErrnoException => error instanceof Error && "syscall" in error;
+
+const NO_SPACE: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT"]);
 
 /** Translates a failure of SQLite or the disk for the service; any other error is returned unchanged. */
 export function storageError(error: unknown, path: string): unknown {
 	const failure = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
+	const full = () =>
+		failure("full", `The disk of ${path} is full: free some space. The service then continues automatically.`);
 	if (isFileError(error)) {
+		if (NO_SPACE.has(error.code)) return full();
+		if (error.code === "EROFS")
+			return failure("unusable", `${path} is on a read-only file system: remount it, or choose another path.`);
 		// Node adds the call and its path, which may be that of a draft.
 		const reason = error.message.split(", ", 1)[0]!;
 		return failure("unusable", `${path} cannot be opened for writing (${reason}): choose another path.`);
@@ -49,7 +58,7 @@ export function storageError(error: unknown, path: string): unknown {
 	if (!isSqliteError(error)) return error;
 	switch (sqliteCode(error)) {
 		case FULL:
-			return failure("full", `The disk of ${path} is full: free some space. The service then continues automatically.`);
+			return full();
 		case IOERR:
 			return failure("lost", `Reading or writing ${path} failed (${error.message}): check the disk, then restart.`);
 		case CORRUPT:

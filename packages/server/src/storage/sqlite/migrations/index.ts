@@ -1,10 +1,8 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { resolve } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { pathToFileURL } from "node:url";
+import { readFileSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../port.ts";
 import { storageError } from "../connection/errors.ts";
-import { targetOf } from "../connection/files.ts";
+import { isInUse, openToRead } from "../connection/reading.ts";
 
 /** A database's version is how many of them it has. */
 export const MIGRATIONS: readonly string[] = readFileSync(new URL("./migrations.sql", import.meta.url), "utf8")
@@ -49,16 +47,14 @@ function pragma(db: DatabaseSync, name: "user_version" | "application_id"): numb
 	return Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
 }
 
-/** Other connections hold locks only briefly. */
-const BUSY_TIMEOUT_MS = 5000;
-
 /**
  * Reads a setting of an existing database without changing anything; null if it isn't set. Throws a StorageError
  * `unusable`, as opening would, if the file is damaged, another program's, or written by a newer version.
  */
 export function readSqliteSetting(path: string, name: string): string | null {
 	try {
-		const db = new DatabaseSync(immutableUrl(path), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+		// Opening a database that isn't in use would leave files next to it that belong to this user.
+		const db = openToRead(path, !isInUse(path));
 		try {
 			checkOurs(db, path);
 			const made = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'settings'").get() !== undefined;
@@ -70,17 +66,4 @@ export function readSqliteSetting(path: string, name: string): string | null {
 	} catch (error) {
 		throw storageError(error, path);
 	}
-}
-
-/**
- * A database that isn't in use is read as immutable. Opening it normally would leave files next to it that belong to
- * the reader's user (https://www.sqlite.org/wal.html#readonly).
- */
-function immutableUrl(path: string): URL {
-	// SQLite follows a link, too, before it adds the endings.
-	const target = targetOf(resolve(path));
-	const url = pathToFileURL(target);
-	const log = statSync(`${target}-wal`, { throwIfNoEntry: false });
-	if (!existsSync(`${target}-shm`) && (log?.size ?? 0) === 0) url.searchParams.set("immutable", "1");
-	return url;
 }

@@ -1,0 +1,110 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { openSqliteStorage, readSqliteSetting } from "@posthorn/server/storage/sqlite";
+import { beforeEach, describe, expect, test } from "vitest";
+import { COMMAND } from "./doctor.fixture.ts";
+
+const KEY = Buffer.alloc(32, 7).toString("base64");
+/** Mounts a file system, fills it, and runs a command: size, mode, mount point, content, command. */
+const MOUNTED = `
+	mount -t tmpfs -o size="$1" tmpfs "$3" && cp -a "$4"/. "$3" && mount -o remount,"$2" "$3" && shift 4 && exec "$@"`;
+const own = (...args: readonly string[]): string[] => ["--map-root-user", "--mount", ...args];
+
+/** Of a folder `mnt`, which is a file system with the content of the folder `from`. */
+interface Mounted {
+	readonly mode?: "ro" | "rw";
+	readonly bytes?: number;
+}
+
+let folder: string;
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "posthorn-mounted-"));
+	for (const name of ["from", "mnt"]) mkdirSync(join(folder, name));
+	return () => rmSync(folder, { recursive: true });
+});
+
+async function posthorn(args: readonly string[], { mode = "ro", bytes = 2 ** 25 }: Mounted = {}) {
+	const mounted = own(
+		"sh",
+		"-c",
+		MOUNTED,
+		"sh",
+		String(bytes),
+		mode,
+		"mnt",
+		"from",
+		process.execPath,
+		COMMAND,
+		...args,
+	);
+	const env = { PATH: process.env.PATH, NO_COLOR: "1", POSTHORN_SEAL_KEY: KEY };
+	const child = spawn("unshare", mounted, { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
+	const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+	return { code: code as number, said: said.trim() };
+}
+
+/** A database with this setting; `isKilled`: as a killed service leaves it, with commits in its log. */
+async function makeDatabase(path: string, value: string, isKilled = false): Promise<void> {
+	const storage = await openSqliteStorage({ path: join(folder, "live.db"), clock: { now: Date.now } });
+	await storage.setSetting({ name: "made", value });
+	if (isKilled) for (const end of ["", "-wal"]) cpSync(join(folder, `live.db${end}`), join(folder, `${path}${end}`));
+	await storage.close();
+	if (!isKilled) cpSync(join(folder, "live.db"), join(folder, path));
+}
+
+const at = (path: string): string[] => ["--database-url", `sqlite:${path}`];
+
+describe.skipIf(spawnSync("unshare", own("true")).status !== 0)("on a file system that is", () => {
+	// SQLite couldn't open it, and the advice was to give it to the right user.
+	test("read-only, a database can be backed up, and its copy restored", async () => {
+		await makeDatabase("from/posthorn.db", "1");
+		expect(await posthorn(["backup", "copy.db", ...at("mnt/posthorn.db")])).toEqual({ code: 0, said: "" });
+		expect(readSqliteSetting(join(folder, "copy.db"), "made")).toBe("1");
+		expect(await posthorn(["restore", "mnt/posthorn.db", ...at("restored.db")])).toEqual({ code: 0, said: "" });
+		expect(readSqliteSetting(join(folder, "restored.db"), "made")).toBe("1");
+	});
+
+	test("read-only, a database whose log has its last commits has to be copied first", async () => {
+		await makeDatabase("from/posthorn.db", "1", true);
+		const says = expect.stringMatching(
+			/^mnt\/posthorn\.db is on a read-only .* are in \S+mnt\/posthorn\.db-wal: copy both/,
+		);
+		const refused = { code: 1, said: says };
+		expect(await posthorn(["backup", "copy.db", ...at("mnt/posthorn.db")])).toEqual(refused);
+		expect(await posthorn(["restore", "mnt/posthorn.db", ...at("restored.db")])).toEqual(refused);
+		expect(readdirSync(folder).sort()).toEqual(["from", "live.db", "live.db.lock", "mnt"]);
+		cpSync(join(folder, "from"), join(folder, "copied"), { recursive: true });
+		expect(await posthorn(["restore", "copied/posthorn.db", ...at("restored.db")])).toEqual({ code: 0, said: "" });
+		expect(readSqliteSetting(join(folder, "restored.db"), "made")).toBe("1");
+	});
+
+	// They advised to choose another path.
+	test("read-only, commands that write say so", async () => {
+		await makeDatabase("from/posthorn.db", "1");
+		cpSync(join(folder, "from/posthorn.db"), join(folder, "backup.db"));
+		const refused = { code: 1, said: expect.stringMatching(/mnt\/\w+\.db is on a read-only file system: remount it/) };
+		expect(await posthorn(["operator-key", "--new", ...at("mnt/posthorn.db")])).toEqual(refused);
+		expect(await posthorn(["restore", "backup.db", "--yes", ...at("mnt/posthorn.db")])).toEqual(refused);
+		expect(await posthorn(["backup", "mnt/copy.db", ...at("backup.db")])).toEqual(refused);
+	});
+
+	// They promised that the service would continue automatically.
+	test("full, commands ask for space and another try", async () => {
+		await makeDatabase("backup.db", "1");
+		const { size } = statSync(join(folder, "backup.db"));
+		const refused = {
+			code: 1,
+			said: expect.stringMatching(/^The disk of \S+\/mnt\/\w+\.db is full: free some space\. Then try again\.$/),
+		};
+		const half = { mode: "rw", bytes: size / 2 } as const;
+		expect(await posthorn(["backup", "mnt/copy.db", ...at("backup.db")], half)).toEqual(refused);
+		expect(await posthorn(["restore", "backup.db", ...at("mnt/posthorn.db")], half)).toEqual(refused);
+		// There is room for the copy and the lock, but not to mark it.
+		const barely = { mode: "rw", bytes: size + 12_288 } as const;
+		expect(await posthorn(["restore", "backup.db", ...at("mnt/posthorn.db")], barely)).toEqual(refused);
+	});
+});
