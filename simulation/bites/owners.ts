@@ -95,8 +95,8 @@ export const OWNERS: readonly Bite[] = [
 	{
 		name: "retry of a deleted webhook keeps its number",
 		file: "packages/server/test/storage/memory/settle.ts",
-		find: "if (lane === null && !isWaiting) continue;",
-		replace: "if (lane === null) continue;",
+		find: "if (lane === null && !webhook.closing)",
+		replace: "if (lane === null) continue;\n\t\tif (!webhook.closing)",
 		breaks:
 			"A webhook deleted during a retry keeps a row that can't be closed, and its project's outcomes are refused.",
 		style: "churn",

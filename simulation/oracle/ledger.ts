@@ -348,7 +348,7 @@ export class Ledger {
 		delivery.requested = false;
 		delivery.early = false;
 		delivery.since = at;
-		const isOver = attempt.status !== "retrying" || delivery.webhook.isDeleted;
+		const isOver = attempt.status !== "retrying";
 		delivery.next = isOver ? null : attempt.attempt + 1;
 		delivery.dueAt = attempt.nextRetryAt ?? 0;
 		if (isOver) delivery.webhook.open.delete(attempt.seq);

@@ -19,6 +19,13 @@ export const ENGINE_ACTOR = [
 			why: "A request that waited to connect is written after the lease has passed on.",
 		},
 		{
+			name: "actor-forgets-deleted-lane",
+			find: "if (message.inFlight.lane.gone && message.consequence.schedule) this.#reload();",
+			replace: "",
+			only: "followed by a closing",
+			why: "The log says that a delivery of a deleted webhook is being retried until the project changes nodes.",
+		},
+		{
 			name: "actor-starts-while-held",
 			find: "return this.inCharge && this.#holds === 0 && !",
 			replace: "return this.inCharge && !",

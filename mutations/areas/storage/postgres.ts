@@ -78,11 +78,11 @@ export const STORAGE_POSTGRES = [
 			why: "An outcome that is committed late reopens what was settled since: it is sent again.",
 		},
 		{
-			name: "postgres-deleted-loses-pending",
-			find: "SELECT FROM posthorn.retries r\n\t\t\t\tWHERE",
-			replace: "SELECT FROM posthorn.retries r\n\t\t\t\tWHERE false AND",
+			name: "postgres-never-closed-for-deleted",
+			find: "SET closing = true\n\t\tWHERE ctid",
+			replace: "SET closing = true\n\t\tWHERE false AND ctid",
 			only: "settling",
-			why: "A retry of a deleted webhook stays as it was when its attempt fails: the attempt is repeated.",
+			why: "A retry that is stored for a webhook after it was deleted is never closed, and keeps its event.",
 		},
 		{
 			name: "postgres-retry-counted-again",

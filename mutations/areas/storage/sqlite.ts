@@ -93,18 +93,11 @@ export const STORAGE_SQLITE = [
 			why: "An outcome that is committed late reopens what was settled since: it is sent again.",
 		},
 		{
-			name: "sqlite-schedules-for-deleted",
-			find: "if (!isLive && !hasRetry(c, projectNo, webhookNo, retry.seq)) continue;",
-			replace: "",
+			name: "sqlite-never-closed-for-deleted",
+			find: "if (added > 0) c.sql(",
+			replace: "if (added > 1) c.sql(",
 			only: "settling",
-			why: "A retry is stored for a webhook that is deleted, and keeps its event permanently.",
-		},
-		{
-			name: "sqlite-deleted-loses-pending",
-			find: "if (!isLive && !hasRetry(c, projectNo, webhookNo, retry.seq)) continue;",
-			replace: "if (!isLive) continue;",
-			only: "settling",
-			why: "A retry of a deleted webhook stays as it was when its attempt fails: the attempt is repeated.",
+			why: "A retry that is stored for a webhook after it was deleted is never closed, and keeps its event.",
 		},
 		{
 			name: "sqlite-dead-letters-not-counted",

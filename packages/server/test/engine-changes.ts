@@ -140,6 +140,42 @@ export function describeChanges(start: StartRig): void {
 			expect(rig.settled.slice(3)).toMatchObject(ids.map((eventId) => ({ eventId, errorCode: "deleted" })));
 		});
 
+		// The attempt was settled as "retrying" just before the webhook was deleted, and stored right after it. The log said
+		// for good that it was being retried.
+		test.each(["loaded", "not loaded"])(
+			"an attempt that is stored after its webhook was deleted is followed by a closing, with the change %s",
+			async (when) => {
+				const { promise: deleted, resolve: continues } = Promise.withResolvers<void>();
+				const settling = Promise.withResolvers<void>();
+				await using rig = await start((storage) => {
+					const settle = storage.settle.bind(storage);
+					storage.settle = async (p) => {
+						if (p.settlements.some(({ schedule }) => schedule.length > 0)) {
+							settling.resolve();
+							await deleted;
+						}
+						return settle(p);
+					};
+					return storage;
+				});
+				const { id } = await rig.webhook("deleted");
+				rig.sender.script = () => 500;
+				await rig.publish(1);
+				await settling.promise;
+				const remove = () => rig.storage.deleteWebhook({ projectId: rig.projectId, webhookId: id });
+				if (when === "loaded") await rig.change(remove);
+				else await remove();
+				continues();
+				await rig.settledCount(1);
+				expect(rig.settled[0]).toMatchObject({ attempt: 1, status: "retrying" });
+				if (when === "not loaded") await rig.change(async () => undefined);
+				await rig.settledCount(2);
+				expect(rig.settled[1]).toMatchObject({ attempt: 2, status: "failed", errorCode: "deleted", nextRetryAt: null });
+				await rig.engine.stop();
+				expect((await rig.storage.loadLanes({ projectId: rig.projectId })).lanes).toEqual([]);
+			},
+		);
+
 		test("a deleted webhook gets nothing more, and its attempt in flight isn't retried", async () => {
 			await using rig = await start();
 			const { id, url } = await rig.webhook("deleted");

@@ -13,10 +13,6 @@ export function series(witness: Witness): Check {
 		const { webhook, event } = delivery;
 		const about = { projectId: webhook.projectId, webhookId: webhook.id, eventId: event.id };
 		const name = `attempt ${attempt.attempt} of series ${attempt.replay}`;
-		const last = delivery.attempts.at(-1);
-		// It was in flight when its webhook was deleted.
-		const endsDeletion = webhook.isDeleted && attempt.errorCode === "deleted" && last?.status === "retrying";
-		if (delivery.next === null && endsDeletion && attempt.attempt === last.attempt + 1) return;
 		if (delivery.next === null) witness.broken(about, `${name} was settled, and the delivery had ended`);
 		else if (attempt.replay !== delivery.series || attempt.attempt !== delivery.next)
 			witness.broken(about, `${name} was settled, expected attempt ${delivery.next} of series ${delivery.series}`);

@@ -281,6 +281,7 @@ export class Actor implements ProjectWork {
 					this.#attempts.committed(message);
 					this.#dispatcher.committed(message.inFlight);
 					if (message.inFlight.retry || message.consequence.schedule) lanes.mark(message.inFlight.lane);
+					if (message.inFlight.lane.gone && message.consequence.schedule) this.#reload();
 				} else this.#lose(message.result);
 				break;
 			case "position_committed":
@@ -289,6 +290,10 @@ export class Actor implements ProjectWork {
 				break;
 			case "deletion_ended":
 				open.end();
+				break;
+			case "reloaded":
+				open.end();
+				if (!message.isLoaded) this.#reload();
 				break;
 			case "queues_changed":
 				lanes.invalidateRetries(message.webhookId);
@@ -321,6 +326,13 @@ export class Actor implements ProjectWork {
 			case "fault":
 				throw message.error;
 		}
+	}
+
+	/** A webhook was deleted while a next attempt was stored for it: its lane is back, to close that. */
+	#reload(): void {
+		this.open.begin();
+		const loading = this.load().then(() => true);
+		this.read(loading, (isLoaded) => ({ kind: "reloaded", isLoaded: isLoaded === true }));
 	}
 
 	#appended(events: readonly LogEvent[]): void {

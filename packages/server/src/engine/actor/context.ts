@@ -177,6 +177,8 @@ export type Message =
 	| { readonly kind: "position_committed"; readonly result: SettleResult }
 	/** A deleted webhook has nothing pending; this is stored now, or will be later. */
 	| { readonly kind: "deletion_ended" }
+	/** The lanes were loaded again, or that failed. */
+	| { readonly kind: "reloaded"; readonly isLoaded: boolean }
 	/** Another component stored retries or replays of a webhook (of all webhooks, if null). */
 	| { readonly kind: "queues_changed"; readonly webhookId: string | null }
 	/** A lane (every lane, if null) may have something to start: a retry is due, the lease was renewed. */

@@ -301,7 +301,12 @@ export function* deleteWebhook(p: WebhookRef & By): Steps<boolean> {
 /** Removes a deleted webhook from the lanes, unless a delivery is still pending. The engine closes those first. */
 export function* endDeletion({ projectId, webhookId }: WebhookRef): Steps<void> {
 	const project = yield* findProject(projectId);
-	const found = yield* row<{ no: number }>(sql`
-		SELECT no FROM posthorn.webhooks WHERE project_no = ${project} AND id = ${webhookId} AND closing${isTrue}`);
-	if (project !== null && found !== undefined) yield* together(setClosing(project, found.no));
+	if (project === null) return;
+	// Held, because an attempt that was in flight may be settled now.
+	const [, [found]] = yield* together(
+		holdProject(project),
+		sql<{ no: number }>`
+			SELECT no FROM posthorn.webhooks WHERE project_no = ${project} AND id = ${webhookId} AND closing${isTrue}`,
+	);
+	if (found !== undefined) yield* together(setClosing(project, found.no));
 }

@@ -172,7 +172,7 @@ export function describeHandover(harness: StorageHarness): void {
 			expect(await world.settle(third, {})).toBe("settled");
 		});
 
-		test("one of a webhook that was deleted in the meantime is logged, and nothing is scheduled for it", async () => {
+		test("one of a webhook that was deleted in the meantime is logged, and what follows it waits to be closed", async () => {
 			const lease = await release(first());
 			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
 			const retry = { webhookId: webhook, seq: 1, queue: "retry", replay: 0, attempt: 2, dueAt: START } as const;
@@ -182,7 +182,9 @@ export function describeHandover(harness: StorageHarness): void {
 					settlement: outcome(lease, { schedule: [retry] }),
 				}),
 			).toBe("settled");
-			expect(await world.queues(project, webhook)).toEqual([]);
+			expect(await world.queues(project, webhook)).toEqual([retry]);
+			const { lanes } = await world.storage.loadLanes({ projectId: project });
+			expect(lanes).toMatchObject([{ webhookId: webhook, status: "deleted" }]);
 			expect(await logged()).toEqual([1, 2]);
 		});
 	});

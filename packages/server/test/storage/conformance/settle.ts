@@ -201,7 +201,8 @@ export function describeSettle(harness: StorageHarness): void {
 			).toBe("stale");
 		});
 
-		test("a deleted webhook's attempts in flight are logged, and nothing is scheduled for them", async () => {
+		// The log said that they were being retried, for good.
+		test("a deleted webhook's attempts in flight are logged, and what follows them waits to be closed", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a");
@@ -219,16 +220,44 @@ export function describeSettle(harness: StorageHarness): void {
 				lanes: [{ webhookId: webhook, position: 2, open: [] }],
 			};
 			expect(await world.settle(lease, outcome)).toBe("settled");
-			expect(await world.queues(project, webhook)).toEqual(pending);
+			expect(await world.queues(project, webhook)).toEqual([...pending, retry(webhook, 2, START)]);
 			const { rows } = await world.storage.listAttempts({
 				projectId: project,
 				filter: { webhookIds: [webhook] },
 				page: ALL,
 			});
 			expect(rows).toHaveLength(2);
+			const closing = async () => (await world.storage.loadLanes({ projectId: project })).lanes;
+			expect(await closing()).toMatchObject([{ webhookId: webhook, status: "deleted" }]);
 			expect(
 				await world.storage.getDelivery({ projectId: project, webhookId: webhook, eventId: events[0]!.id }),
 			).toBeNull();
+		});
+
+		test("one with nothing pending is loaded again once an attempt that was in flight is to be closed", async () => {
+			const project = await world.project();
+			const [webhook, other] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+			const [event] = await world.publish(project, "a");
+			const lease = await world.lease(project);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
+			const deleted = async () =>
+				(await world.storage.loadLanes({ projectId: project })).lanes.filter(({ status }) => status === "deleted");
+			expect(await deleted()).toEqual([]);
+			const both = [webhook, other];
+			const outcome = {
+				attempts: both.map((id) => world.attempt(id, event!, { status: "retrying" })),
+				schedule: both.map((id) => retry(id, 1, START)),
+			};
+			expect(await world.settle(lease, outcome)).toBe("settled");
+			expect(await deleted()).toMatchObject([{ webhookId: webhook }]);
+			expect(await world.queues(project, webhook)).toEqual([retry(webhook, 1, START)]);
+			const closed = {
+				attempts: [world.attempt(webhook, event!, { attempt: 2, errorCode: "deleted" })],
+				unschedule: [{ webhookId: webhook, seq: 1 }],
+			};
+			expect(await world.settle(lease, closed)).toBe("settled");
+			await world.storage.endDeletion({ projectId: project, webhookId: webhook });
+			expect(await deleted()).toEqual([]);
 		});
 
 		test("a retry in flight when its webhook was deleted can be closed as the next attempt", async () => {

@@ -79,7 +79,7 @@ function repeatsItself(rows: readonly AttemptRow[]): boolean {
 
 type Draft = { -readonly [K in keyof LaneRow]: LaneRow[K] };
 
-/** Updates queues, lanes and counters. A deleted webhook has no lane: only pending deliveries move on, to be closed. */
+/** Updates queues, lanes and counters. A deleted webhook has no lane: its pending deliveries are to be closed. */
 function moveDeliveries(
 	node: MemoryNode,
 	project: ProjectRow,
@@ -106,11 +106,12 @@ function moveDeliveries(
 		if (tables.retries.delete(deliveryKey(no, seq)) && lane !== null) lane.retriesWaiting -= 1;
 	}
 	for (const { webhookId, seq, queue, replay, attempt, dueAt: at } of schedule) {
-		const { no } = webhookOf(node, project, webhookId);
+		const webhook = webhookOf(node, project, webhookId);
+		const { no } = webhook;
 		const lane = draftOf(no);
 		const isWaiting = tables.retries.get(deliveryKey(no, seq)) !== undefined;
-		if (lane === null && !isWaiting) continue;
 		if (lane !== null && !isWaiting) lane.retriesWaiting += 1;
+		if (lane === null && !webhook.closing) tables.webhooks.put({ ...webhook, closing: true });
 		const dueAt = node.offset.toDatabase(at);
 		tables.retries.put({
 			...{ webhookNo: no, projectNo: project.no, seq, queue: QUEUE_CODE[queue], dueAt, replay, attempt },

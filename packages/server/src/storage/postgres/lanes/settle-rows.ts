@@ -133,8 +133,8 @@ export interface Moves {
 }
 
 /**
- * Queues, lanes and counters. A deleted webhook has no lane: only its pending deliveries move on, to be closed. An
- * event that a lane has settled stays settled: the owner may have moved the lane forward meanwhile.
+ * Queues, lanes and counters. A deleted webhook has no lane: its pending deliveries are to be closed. An event that a
+ * lane has settled stays settled: the owner may have moved the lane forward meanwhile.
  */
 const MOVE = sql(`
 	WITH dropped AS (
@@ -155,18 +155,20 @@ const MOVE = sql(`
 		SELECT g.* FROM unnest(
 			$4::bigint[], $5::bigint[], $6::bigint[], $7::smallint[], $8::integer[], $9::integer[], $10::bigint[]
 		) AS g (project_no, webhook_no, seq, queue, replay, attempt, due_at)
-		CROSS JOIN LATERAL (
-			SELECT FROM posthorn.lanes l WHERE l.project_no = g.project_no AND l.webhook_no = g.webhook_no
-			UNION ALL (
-				SELECT FROM posthorn.retries r
-				WHERE r.project_no = g.project_no AND (r.seq, r.webhook_no) BETWEEN (g.seq, g.webhook_no) AND (g.seq, g.webhook_no)
-				ORDER BY r.seq, r.webhook_no LIMIT 1
-			)
-			LIMIT 1
-		) live_or_waiting
 		ON CONFLICT (project_no, seq, webhook_no) DO UPDATE
 		SET queue = excluded.queue, replay = excluded.replay, attempt = excluded.attempt, due_at = excluded.due_at
 		RETURNING r.project_no, r.webhook_no, xmax = 0 AS added
+	), closing AS (
+		-- Deleted in the meantime.
+		UPDATE posthorn.webhooks SET closing = true
+		WHERE ctid = ANY (ARRAY(
+			SELECT deleted.ctid FROM put CROSS JOIN LATERAL (
+				SELECT w.ctid FROM posthorn.webhooks w
+				WHERE w.project_no = put.project_no AND w.no = put.webhook_no AND w.deleted_at IS NOT NULL AND NOT w.closing
+				LIMIT 1
+			) deleted
+			WHERE put.added
+		))
 	), change AS (
 		SELECT project_no, webhook_no, coalesce(max(position), 0) AS position,
 			coalesce(max(open), '{}')::bigint[] AS open,

@@ -4,7 +4,7 @@ import type { Connection } from "../connection/connection.ts";
 import { isUniqueViolation } from "../connection/errors.ts";
 import type { AttemptRow, UnpackedSettlement } from "../connection/wire.ts";
 import { countGathered } from "../history/stats.ts";
-import { addToCounters, decodeOpen, dropRetry, encodeOpen, hasRetry, putRetry } from "./lanes.ts";
+import { addToCounters, decodeOpen, dropRetry, encodeOpen, putRetry } from "./lanes.ts";
 
 type Verdict = "settled" | "stale";
 
@@ -88,10 +88,10 @@ function moveDeliveries(
 	}
 	for (const retry of schedule) {
 		const webhookNo = webhookOf(c, projectNo, retry.webhookId);
-		// A deleted webhook has no lane: only what was already pending moves on, to be closed.
-		const isLive = c.sql("SELECT 1 FROM lanes WHERE webhook_no = ?").get(webhookNo) !== undefined;
-		if (!isLive && !hasRetry(c, projectNo, webhookNo, retry.seq)) continue;
-		gain(webhookNo).retries += putRetry(c, projectNo, webhookNo, retry);
+		const added = putRetry(c, projectNo, webhookNo, retry);
+		gain(webhookNo).retries += added;
+		// It was deleted in the meantime.
+		if (added > 0) c.sql("UPDATE webhooks SET closing = 1 WHERE no = ? AND deleted_at IS NOT NULL").run(webhookNo);
 	}
 	for (const lane of lanes) moveLane(c, webhookOf(c, projectNo, lane.webhookId), lane);
 	for (const [webhookNo, { retries, deadLetters }] of gains) addToCounters(c, webhookNo, retries, deadLetters);
