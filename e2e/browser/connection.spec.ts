@@ -1,3 +1,4 @@
+import type { Page } from "@playwright/test";
 import { purchase } from "../shop.ts";
 import { expect, expectAccessible, PASSWORD, test } from "./dashboard.ts";
 
@@ -94,6 +95,47 @@ test("a page whose stream doesn't open fetches its data all the same", async ({ 
 	await page.route("**/changes", () => {});
 	await page.goto(dashboard.project("/webhooks"));
 	await expect(page.getByRole("row", { name: /Accounting/ })).toBeVisible();
+});
+
+// Over HTTP/1.1 a browser has six connections to a service, for all tabs together. Each tab kept one, so the seventh
+// loaded nothing.
+test("tabs in the background leave the connections to the one in front, and catch up once they are", async ({
+	dashboard,
+	context,
+	page: first,
+}) => {
+	const { shop } = dashboard;
+	await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	await dashboard.enter(first);
+	const looks = (state: string) =>
+		`Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });`;
+	const turn = (page: Page, state: "hidden" | "visible") =>
+		page.evaluate(`${looks(state)} document.dispatchEvent(new Event("visibilitychange"));`);
+	const live = (page: Page) => page.getByRole("button", { name: "Live updates: live" });
+	for (let n = 1; n <= 6; n++) {
+		const page = n === 1 ? first : await context.newPage();
+		await page.clock.install();
+		await page.goto(dashboard.project("/webhooks"));
+		await expect(live(page)).toBeVisible();
+		await turn(page, "hidden");
+		const ended = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/changes"));
+		await page.clock.runFor(10_000);
+		await ended;
+	}
+	const last = await context.newPage();
+	await last.addInitScript(looks("hidden"));
+	await last.goto(dashboard.project("/webhooks"));
+	await expect(last.getByRole("link", { name: "Accounting" })).toBeVisible();
+	await expect(live(last)).toHaveCount(0);
+	await turn(last, "visible");
+	await expect(live(last)).toBeVisible();
+
+	await shop.webhook("https://example.com/hooks", { description: "Shipping" });
+	await expect(last.getByRole("link", { name: "Shipping" })).toBeVisible();
+	await expect(first.getByRole("link", { name: "Shipping" })).toHaveCount(0);
+	await turn(first, "visible");
+	await expect(live(first)).toBeVisible();
+	await expect(first.getByRole("link", { name: "Shipping" })).toBeVisible();
 });
 
 test("offline, a page that isn't loaded says so, and opens once the browser is online again", async ({

@@ -75,10 +75,10 @@ let entered: string | null = null;
 
 /**
  * Opens a project's stream while its first page still loads. Its data is fetched once the stream is open, so that it
- * needn't be fetched again. Does nothing on the project's other pages.
+ * needn't be fetched again. Does nothing on the project's other pages, and in a hidden tab, which has no stream.
  */
 export function openEarly(projectId: string): void {
-	if (entered === projectId) return;
+	if (entered === projectId || document.visibilityState === "hidden") return;
 	entered = projectId;
 	early?.close();
 	early = openStream(projectId);

@@ -10,6 +10,11 @@ import { queryClient } from "./query-client.ts";
 const RECONNECT_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000] as const;
 /** How often pages refetch while there is no connection, in milliseconds. */
 export const POLL_MS = 10_000;
+/**
+ * How long a hidden page keeps its connection, in milliseconds. Over HTTP/1.1 a browser has six connections to a service
+ * for all of its tabs, so that with six streams no further request would begin.
+ */
+const HIDDEN_MS = 10_000;
 
 /** `off` without the Developer app, which is all that changes live. */
 export type LiveState = "live" | "connecting" | "lost" | "paused" | "off";
@@ -40,9 +45,9 @@ interface LiveProviderProps {
 type Connection = { readonly state: "connecting" | "live" } | { readonly state: "lost"; readonly at: number };
 
 /**
- * Listens for the project's changes while it is mounted, and refetches the queries they affect. It reconnects with
- * growing delays, and refetches regularly until it has, including the session. Each new connection refetches what was
- * fetched before it.
+ * Listens for the project's changes while it is mounted and the page isn't hidden, and refetches the queries they affect.
+ * It reconnects with growing delays, and refetches regularly until it has, including the session. Each new connection
+ * refetches what was fetched before it.
  */
 export function LiveProvider({ projectId, enabled, children }: LiveProviderProps) {
 	const [paused, setPaused] = useState(false);
@@ -65,6 +70,9 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 		const pace = new Pace<Resource>((resource) => refetch(new Set([resource])));
 		let reconnecting: number | undefined;
 		let polling: number | undefined;
+		let hiding: number | undefined;
+		/** Whether the page is hidden, and has no connection because of that. */
+		let resting = document.visibilityState === "hidden";
 		let failures = 0;
 		let stop = () => {};
 
@@ -99,23 +107,42 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 		};
 		// The stream itself may take minutes to notice.
 		const leave = () => {
-			if (reconnecting !== undefined) return;
+			if (reconnecting !== undefined || resting) return;
 			stop();
 			lose();
+		};
+		const rest = () => {
+			resting = true;
+			stop();
+			for (const timer of [reconnecting, polling]) window.clearTimeout(timer);
+			reconnecting = undefined;
+			polling = undefined;
+			setConnection((before) => (before.state === "lost" ? before : { state: "connecting" }));
 		};
 		const hurry = () => {
 			if (reconnecting !== undefined && document.visibilityState === "visible") connect();
 		};
+		const turn = () => {
+			window.clearTimeout(hiding);
+			if (document.visibilityState === "hidden") {
+				if (!resting) hiding = window.setTimeout(rest, HIDDEN_MS);
+			} else if (resting) {
+				resting = false;
+				connect();
+			} else {
+				hurry();
+			}
+		};
 		reconnect.current = hurry;
-		connect();
+		if (!resting) connect();
 		window.addEventListener("offline", leave);
 		window.addEventListener("online", hurry);
-		document.addEventListener("visibilitychange", hurry);
+		document.addEventListener("visibilitychange", turn);
 		return () => {
 			window.removeEventListener("offline", leave);
 			window.removeEventListener("online", hurry);
-			document.removeEventListener("visibilitychange", hurry);
-			for (const timer of [reconnecting, polling]) window.clearTimeout(timer);
+			document.removeEventListener("visibilitychange", turn);
+			for (const timer of [reconnecting, polling, hiding]) window.clearTimeout(timer);
 			pace.stop();
 			reconnect.current = () => {};
 			stop();
