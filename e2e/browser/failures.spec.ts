@@ -118,3 +118,68 @@ test("the log survives that someone deletes a webhook, whichever list says so fi
 	await expect(page.getByRole("option", { name: "Accounting (deleted)" })).toHaveCount(1);
 	expect(faults).toEqual([]);
 });
+
+// "Try again" only showed the same error again.
+test("a page that couldn't be opened opens once the service is back, and an invitation says why it doesn't", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	const { url } = (await shop.post(shop.path("/invitations"), { role: "viewer" })).body;
+	await dashboard.enter(page);
+	const tryAgain = page.getByRole("button", { name: "Try again" });
+	const broken = { status: 500, body: "" };
+	await page.route("**/v1/session", (route) => route.fulfill(broken));
+	await page.goto(dashboard.project());
+	await tryAgain.click();
+	await rendered(page);
+	await expect(tryAgain).toBeVisible();
+	await page.unroute("**/v1/session");
+	await tryAgain.click();
+	await expect(page.getByRole("heading", { level: 1, name: "A store" })).toBeVisible();
+
+	// It showed placeholders for good.
+	await page.route("**/v1/session", (route) => route.fulfill(broken));
+	await page.goto(url);
+	await expect(page.getByRole("alert")).toContainText("The service returned 500");
+	await page.unroute("**/v1/session");
+	await tryAgain.click();
+	await expect(page.getByRole("button", { name: "Join as Olga Operator" })).toBeVisible();
+});
+
+test("what waits for a webhook says that it can't be loaded", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	await dashboard.enter(page);
+	await page.route("**/waiting?*", (route) => route.fulfill({ status: 500, body: "" }));
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	const alert = page.getByRole("alert");
+	await expect(alert).toContainText("The service returned 500");
+	await page.unroute("**/waiting?*");
+	await alert.getByRole("button", { name: "Try again" }).click();
+	await expect(page.getByText("Nothing is waiting.")).toBeVisible();
+	await expect(alert).toHaveCount(0);
+});
+
+test.describe("a new service", () => {
+	test.use({ ownService: true });
+
+	// Who looked for the token in a terminal came back to an empty form.
+	test("what was entered for the setup stays if the service can't be reached for a while", async ({
+		dashboard,
+		page,
+	}) => {
+		await page.clock.install();
+		await page.goto(dashboard.setupLink);
+		const name = page.getByLabel("Your name");
+		await name.fill("Olga Operator");
+		await page.route("**/v1/setup", (route) => route.fulfill({ status: 500, body: "" }));
+		await page.clock.runFor(20_000);
+		const failed = page.waitForResponse("**/v1/setup");
+		await page.evaluate(`window.dispatchEvent(new Event("visibilitychange"))`);
+		await failed;
+		await page.unroute("**/v1/setup");
+		await rendered(page);
+		await expect(name).toHaveValue("Olga Operator");
+	});
+});

@@ -1,6 +1,6 @@
 import { Button, Center, Group, Loader, Stack, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import type { ErrorComponentProps } from "@tanstack/react-router";
+import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
 import { createContext, type ReactNode, use, useEffect, useState } from "react";
 import { ApiError } from "../api/client/error.ts";
 import { problemWords } from "../api/client/problem-words.ts";
@@ -59,6 +59,7 @@ export function AccessEndedPage({ project: { id, name } }: { project: SessionPro
 
 /** A page crashed, or a part of it couldn't be loaded. Everything else is safe on the server. */
 export function CrashPage({ error, reset }: ErrorComponentProps) {
+	const router = useRouter();
 	if (error instanceof MissingPart) return <MissingPartPage />;
 	const known = error instanceof ApiError;
 	const words = problemWords(error);
@@ -67,7 +68,15 @@ export function CrashPage({ error, reset }: ErrorComponentProps) {
 			title={known ? words.title : "Something broke on this page"}
 			actions={
 				<>
-					<Button onClick={() => reset()}>Try again</Button>
+					<Button
+						onClick={() => {
+							reset();
+							// The error may be of what the page had to load first.
+							void router.invalidate();
+						}}
+					>
+						Try again
+					</Button>
 					<Button variant="default" onClick={() => window.location.assign("/")}>
 						Go to the start page
 					</Button>

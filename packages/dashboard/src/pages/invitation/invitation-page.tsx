@@ -25,12 +25,14 @@ export function InvitationPage() {
 
 function Invited({ token }: { token: string }) {
 	const look = useQuery(invitationLookQuery(token));
-	const { data: session } = useQuery(sessionQuery);
+	const signedIn = useQuery(sessionQuery);
+	const session = signedIn.data;
 	if (isStatus(look.error, 404, 409, 422)) return <Over />;
-	if (look.error !== null) {
+	const failed = [look, signedIn].find(({ data, error }) => data === undefined && error !== null);
+	if (failed !== undefined) {
 		return (
 			<AuthCard title="Invitation">
-				<ErrorState error={look.error} onRetry={look.refetch} />
+				<ErrorState error={failed.error} onRetry={failed.refetch} />
 			</AuthCard>
 		);
 	}

@@ -16,7 +16,7 @@ import { SubmitForm } from "../../ui/submit-form.tsx";
 export function SetupPage() {
 	const token = useFragmentToken();
 	const { data: needed, error, refetch } = useQuery({ queryKey: ["setup"], queryFn: setupNeeded });
-	if (error !== null) {
+	if (error !== null && needed === undefined) {
 		return (
 			<AuthCard title="Set up Posthorn">
 				<ErrorState error={error} onRetry={refetch} />

@@ -6,6 +6,7 @@ import { pendingSentence, waitingSince } from "../../../lib/health/health.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { Section } from "../../../ui/page/page.tsx";
+import { ErrorState } from "../../../ui/page/states.tsx";
 import { WaitingList } from "./waiting-list.tsx";
 
 const SHOWN = 5;
@@ -18,19 +19,19 @@ interface WaitingSectionProps {
 
 /** A webhook's backlog and pending retries. */
 export function WaitingSection({ projectId, webhook, health }: WaitingSectionProps) {
-	const { data } = useQuery(waitingQuery(projectId, { webhookId: webhook.id, limit: SHOWN }));
+	const { data, error, refetch } = useQuery(waitingQuery(projectId, { webhookId: webhook.id, limit: SHOWN }));
 	const now = useNow(health === undefined ? 0 : waitingSince([health]));
 	const count = health?.waiting.count ?? 0;
 	const more = count - (data?.length ?? 0);
 	return (
 		<Section title="Waiting to be sent">
-			{data === undefined || health === undefined ? (
+			{data === undefined && error !== null ? (
+				<ErrorState error={error} onRetry={refetch} />
+			) : data === undefined || health === undefined ? (
 				<Skeleton height={20} width={360} maw="100%" />
 			) : (
 				<Stack gap="sm">
-					<Text size="sm" aria-live="polite">
-						{pendingSentence(health, now)}
-					</Text>
+					<Text size="sm">{pendingSentence(health, now)}</Text>
 					{data.length === 0 ? null : (
 						<WaitingList projectId={projectId} waiting={data} isPaused={() => webhook.status === "paused"} />
 					)}
