@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { Posthorn, unusedPort } from "@posthorn/testkit";
+import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { findPgbouncer, Pgbouncer } from "../../testkit/src/postgres/pgbouncer.ts";
 import { PostgresServer, START_TIMEOUT_MS } from "../../testkit/src/postgres/postgres.ts";
@@ -271,6 +272,39 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		await expectFault(report, "Database", /^A file .* can't be read \(ENOENT.*\/nowhere\/ca\.pem.*: check sslrootcert/);
 	});
 
+	// "URI malformed", it said.
+	test("says what to do about a % that isn't encoded", async () => {
+		const report = await doctor(at(`${url}%ff`));
+		await expectFault(
+			report,
+			"Database",
+			/^POSTHORN_DATABASE_URL has a % .*: write a % in a name or a password as %25/,
+		);
+	});
+
+	// The doctor found nothing, and the migration failed at one of its characters.
+	test("reports a new database whose encoding lacks characters", async () => {
+		await server.execute(
+			`CREATE DATABASE ${nameOf(url)}_latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+		);
+		const report = await doctor(at(`${url}_latin`));
+		await expectFault(
+			report,
+			"Database",
+			/encoding is LATIN1, which lacks characters: create one with ENCODING 'UTF8'/,
+		);
+	});
+
+	// The doctor found nothing, and the migration failed.
+	test("a user who owns the schema needn't be allowed to create others", async () => {
+		await server.execute("CREATE SCHEMA posthorn AUTHORIZATION shop", url);
+		const other = at(url.replace("test@", "shop:right@"));
+		expectHealthy(await doctor(other));
+		const migrated = { code: 0, out: "The schema is up to date.\n", err: "" };
+		expect(await run([COMMAND, "migrate"], other, newFolder())).toEqual(migrated);
+		expectHealthy(await doctor(other));
+	});
+
 	test("reports a wrong password without showing it", async () => {
 		const [place] = await server.execute("SHOW hba_file");
 		writeFileSync(String(place!.hba_file), "host all shop all scram-sha-256\nhost all all all trust\n");
@@ -376,10 +410,45 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		},
 	);
 
-	test("warns about too few connections", async () => {
+	// The sessions of others weren't counted, nor those that are kept for superusers.
+	test("warns about too few connections, under any limit, and says so if none is left", async () => {
 		const small = await PostgresServer.start({ own: true, fsync: true, settings: { max_connections: "11" } });
-		const report = await doctor(at(small.url));
-		await small.stop();
-		expectWarning(report, "Connections", /^\d+ of 11 are left; a node may open 20: raise max_connections/);
+		const others: Client[] = [];
+		const connect = async (connectionString: string): Promise<boolean> => {
+			const client = new Client({ connectionString });
+			client.on("error", () => undefined);
+			const isOpen = await client.connect().then(
+				() => true,
+				() => false,
+			);
+			if (isOpen) others.push(client);
+			return isOpen;
+		};
+		try {
+			expectWarning(await doctor(at(small.url)), "Connections", /^\d+ of 11 are left; .* 20: raise max_connections/);
+			await small.execute("CREATE ROLE clerk LOGIN; GRANT CREATE ON DATABASE postgres TO clerk");
+			const clerk = small.url.replace("test@", "clerk@");
+			for (let n = 0; n < 3; n++) await connect(small.url);
+			// The doctor's earlier connections may not have ended.
+			expectWarning(await doctor(at(clerk)), "Connections", /^[34] of 8 are left; .* 20: raise max_connections/);
+			await small.execute("ALTER ROLE clerk CONNECTION LIMIT 3");
+			expectWarning(
+				await doctor(at(clerk)),
+				"Connections",
+				/of 3 are left; .*: raise the CONNECTION LIMIT of this user/,
+			);
+			await small.execute("ALTER DATABASE postgres CONNECTION LIMIT 7; ALTER ROLE clerk CONNECTION LIMIT -1");
+			expectWarning(await doctor(at(clerk)), "Connections", /of 7 are left; .*: raise the database's CONNECTION LIMIT/);
+			await small.execute("ALTER DATABASE postgres CONNECTION LIMIT -1");
+			while (await connect(clerk));
+			await expectFault(
+				await doctor(at(clerk)),
+				"Database",
+				/reserved.*: close other connections, or raise max_connections/,
+			);
+		} finally {
+			await Promise.all(others.map((client) => client.end()));
+			await small.stop();
+		}
 	});
 });

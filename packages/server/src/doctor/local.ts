@@ -201,16 +201,25 @@ function egressFinding({ allow, deny, ports }: Config["egress"], guard: Guard): 
 	return warning(name, text);
 }
 
+/** PostgreSQL's error code. */
+const TOO_MANY_CONNECTIONS = "53300";
+
 /**
  * What to do about an error that ends the program at startup, in its own words. The usual messages about an unavailable
  * database are for a running service, which retries; here nothing is retried.
  */
-export function adviceAtStart({ message }: Error): string {
+export function adviceAtStart({ message, cause }: Error): string {
 	if (/client password must be a string/.test(message))
 		return "PostgreSQL requires a password, and POSTHORN_DATABASE_URL has none: add it there.";
 	if (/does not support SSL/.test(message))
 		return "PostgreSQL doesn't offer TLS: enable it there, or remove sslmode from POSTHORN_DATABASE_URL.";
+	const isCrowded = (cause as { code?: unknown } | undefined)?.code === TOO_MANY_CONNECTIONS;
+	const advice = isCrowded
+		? "close other connections, or raise max_connections or the CONNECTION LIMIT of the database or the user"
+		: message.startsWith("PostgreSQL failed temporarily")
+			? "try again in a moment"
+			: "check that it is running, and the host and port in POSTHORN_DATABASE_URL";
 	return message
 		.replace(/ The service then continues automatically\.$/, " Then try again.")
-		.replace(/: retrying\.$/, ": check that it is running, and the host and port in POSTHORN_DATABASE_URL.");
+		.replace(/: retrying\.$/, `: ${advice}.`);
 }

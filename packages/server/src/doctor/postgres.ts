@@ -3,7 +3,7 @@ import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
 import { apartText } from "../engine/retention-clock.ts";
 import { CLOCK_JUMPED, CLOCK_SEEN, QUARANTINE } from "../storage/port.ts";
-import { type DatabaseFacts, examinePostgres } from "../storage/postgres/connection/examine.ts";
+import { type ConnectionLimit, type DatabaseFacts, examinePostgres } from "../storage/postgres/connection/examine.ts";
 import { adviceAtStart, examineStored, type Finding, fault, ok, warning } from "./local.ts";
 
 /** Connections that a node may open. With fewer, it would have to wait for them when one project's rows are locked. */
@@ -19,7 +19,6 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 	try {
 		const facts = await examinePostgres(url, [SEAL_CHECK, CLOCK_SEEN, CLOCK_JUMPED, QUARANTINE]);
 		const { place, version, pooled, clockDifferenceMs, connections } = facts;
-		const left = connections.most - connections.used;
 		const apart = apartText(clockDifferenceMs);
 		return [
 			facts.readOnly
@@ -34,12 +33,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 			examinePrivacy(facts),
 			durabilityOf(facts),
 			...lossesOf(facts),
-			left < CONNECTIONS_OF_A_NODE
-				? warning(
-						"Connections",
-						`${left} of ${connections.most} are left; a node may open ${CONNECTIONS_OF_A_NODE}: raise max_connections.`,
-					)
-				: ok("Connections", `${left} of ${connections.most} are left.`),
+			connectionsOf(connections),
 			apart === null
 				? ok("Clock", `Within ${(Math.abs(clockDifferenceMs) / 1_000).toFixed(1)} s of the database's.`)
 				: warning("Clock", apart),
@@ -92,6 +86,21 @@ function durabilityOf({ synchronousCommit, fsync }: DatabaseFacts): Finding {
 	if (synchronousCommit === "on" || synchronousCommit === "remote_apply")
 		return ok("Durability", `synchronous_commit is ${synchronousCommit}.`);
 	return ok("Durability", `synchronous_commit is ${synchronousCommit} for this user; Posthorn commits with on.`);
+}
+
+const HOW_TO_RAISE: Readonly<Record<ConnectionLimit, string>> = {
+	server: "raise max_connections",
+	database: "raise the database's CONNECTION LIMIT",
+	user: "raise the CONNECTION LIMIT of this user",
+};
+
+function connectionsOf({ left, most, limit }: DatabaseFacts["connections"]): Finding {
+	const name = "Connections";
+	if (left >= CONNECTIONS_OF_A_NODE) return ok(name, `${left} of ${most} are left.`);
+	return warning(
+		name,
+		`${left} of ${most} are left; a node may open ${CONNECTIONS_OF_A_NODE}: ${HOW_TO_RAISE[limit]}.`,
+	);
 }
 
 /** Events lost in failovers, if a node knew of them. */

@@ -93,6 +93,10 @@ export const isPoolBusy = (error: unknown): boolean => error instanceof Error &&
 const isSystemError = (error: Error): boolean =>
 	"syscall" in error || ("code" in error && /^E[A-Z]+$/.test(String(error.code)));
 
+/** Of a name with several addresses, one for each of them. */
+const reasonsOf = (error: Error): string =>
+	error instanceof AggregateError ? error.errors.map(({ message }: Error) => message).join(", ") : error.message;
+
 /** The driver reads certificates and keys when it connects. */
 const isUnreadFile = (error: unknown): error is Error =>
 	error instanceof Error &&
@@ -122,9 +126,13 @@ export function storageError(error: unknown): unknown {
 				"unusable",
 				`A file that the database URL names can't be read (${error.message}): check sslrootcert, sslcert and sslkey in POSTHORN_DATABASE_URL.`,
 			);
+		if (error instanceof URIError)
+			return failure(
+				"unusable",
+				"POSTHORN_DATABASE_URL has a % that doesn't begin an encoded character: write a % in a name or a password as %25.",
+			);
 		if (!isConnectionLost(error)) return error;
-		const { message } = error as Error;
-		return failure("lost", `PostgreSQL cannot be reached (${message || "connection refused"}): retrying.`);
+		return failure("lost", `PostgreSQL cannot be reached (${reasonsOf(error as Error)}): retrying.`);
 	}
 	const { message } = error as DatabaseError;
 	if (isFull(error as DatabaseError))

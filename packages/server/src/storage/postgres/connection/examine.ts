@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { checkVersion, MIGRATIONS } from "../migrations/index.ts";
+import { checkServer, MIGRATIONS } from "../migrations/index.ts";
 import { Hosts, placeOf } from "./servers.ts";
 import { checkSessions } from "./session-settings.ts";
 
@@ -23,13 +23,16 @@ export interface DatabaseFacts {
 	readonly knownSchema: number;
 	/** The database's clock minus this machine's, in milliseconds; the shorter the round trip, the more precise. */
 	readonly clockDifferenceMs: number;
-	readonly connections: { readonly used: number; readonly most: number };
+	/** Under the limit that leaves this user the fewest. */
+	readonly connections: { readonly left: number; readonly most: number; readonly limit: ConnectionLimit };
 	/** For statements and commits. */
 	readonly synchronousCommit: string;
 	readonly fsync: string;
 	/** Acknowledged events lost in failovers, if a node knew of them. */
 	readonly losses: { readonly projects: number; readonly newest: readonly Loss[] };
 }
+
+export type ConnectionLimit = "server" | "database" | "user";
 
 export interface Loss {
 	readonly projectId: string;
@@ -50,18 +53,42 @@ export async function examinePostgres(url: string, settings: readonly string[] =
 	});
 }
 
+type Limit = readonly [limit: ConnectionLimit, most: number, used: number];
+
+/**
+ * The limits on this user's connections. Of other users' sessions only few columns can be seen: those of clients have a
+ * user and a database. The last connections to a server are kept for superusers and, by its second setting, for others.
+ */
+const LIMITS = `
+	SELECT 'server' AS "limit", count(*) AS used,
+		current_setting('max_connections')::integer - CASE WHEN r.rolsuper THEN 0 ELSE
+			current_setting('superuser_reserved_connections')::integer
+			+ coalesce(current_setting('reserved_connections', true), '0')::integer END AS most
+	FROM pg_stat_activity WHERE usesysid IS NOT NULL AND datid IS NOT NULL
+	UNION ALL
+	SELECT 'database', count(*), min(d.datconnlimit)
+	FROM pg_stat_activity a JOIN pg_database d ON d.oid = a.datid
+	WHERE d.datname = current_database() AND d.datconnlimit >= 0 AND NOT r.rolsuper HAVING count(*) > 0
+	UNION ALL
+	SELECT 'user', count(*), r.rolconnlimit
+	FROM pg_stat_activity a WHERE a.usesysid = r.oid AND r.rolconnlimit >= 0 AND NOT r.rolsuper HAVING count(*) > 0`;
+
+function scarcest(limits: readonly Limit[]): DatabaseFacts["connections"] {
+	const all = limits.map(([limit, most, used]) => ({ limit, most, left: Math.max(0, most - used) }));
+	return all.reduce((one, other) => (other.left < one.left ? other : one));
+}
+
 async function examineServer(
 	client: Client,
 	pooled: boolean,
 	names: readonly string[],
 ): Promise<Omit<DatabaseFacts, "place">> {
-	await checkVersion(client);
+	await checkServer(client);
 	const begun = Date.now();
 	const { rows } = await client.query<DatabaseState>(`
 		SELECT current_setting('server_version') AS version,
 			floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
-			(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::bigint AS used,
-			current_setting('max_connections')::integer AS most,
+			(SELECT json_agg(json_build_array(l.limit, l.most, l.used)) FROM (${LIMITS}) l) AS limits,
 			current_setting('synchronous_commit') AS "synchronousCommit",
 			current_setting('fsync') AS fsync,
 			current_setting('transaction_read_only') = 'on' AS "readOnly",
@@ -71,9 +98,9 @@ async function examineServer(
 				ELSE pg_has_role(n.nspowner, 'USAGE') END AS "mayPrepare",
 			to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared,
 			to_regclass('posthorn.log_forks') IS NOT NULL AS "hasForks"
-		FROM (SELECT) AS one LEFT JOIN pg_namespace n ON n.nspname = 'posthorn'`);
+		FROM pg_roles r LEFT JOIN pg_namespace n ON n.nspname = 'posthorn' WHERE r.rolname = session_user`);
 	const ended = Date.now();
-	const { version, now, used, most, synchronousCommit, fsync, readOnly, mayPrepare, prepared, hasForks } = rows[0]!;
+	const { version, now, limits, synchronousCommit, fsync, readOnly, mayPrepare, prepared, hasForks } = rows[0]!;
 	const { encrypted, clientAddress, serverAddress } = rows[0]!;
 	const schema = prepared
 		? (
@@ -101,7 +128,7 @@ async function examineServer(
 		schema,
 		knownSchema: MIGRATIONS.length,
 		clockDifferenceMs: Math.round(now - (begun + ended) / 2),
-		connections: { used, most },
+		connections: scarcest(limits),
 		synchronousCommit,
 		losses: hasForks ? await readLosses(client) : { projects: 0, newest: [] },
 	};
@@ -124,8 +151,7 @@ interface DatabaseState
 	extends ServerEnd,
 		Pick<DatabaseFacts, "version" | "synchronousCommit" | "fsync" | "readOnly" | "mayPrepare"> {
 	readonly now: number;
-	readonly used: number;
-	readonly most: number;
+	readonly limits: readonly Limit[];
 	readonly prepared: boolean;
 	readonly hasForks: boolean;
 }

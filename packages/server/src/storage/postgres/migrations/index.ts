@@ -28,6 +28,8 @@ const PAUSE_MS = 1_000;
 
 /** The oldest version of PostgreSQL that supports all statements, and its name. */
 const OLDEST = { name: "14", number: 140_000 };
+/** Those that store every text as it is sent. */
+const ENCODINGS: ReadonlySet<string> = new Set(["UTF8", "SQL_ASCII"]);
 
 /**
  * Migrates the database on a separate connection without time limits, because others may be migrating.
@@ -43,7 +45,7 @@ export function prepareDatabase(hosts: Hosts, migrates = true): Promise<void> {
 
 /** Migrates the schema, all steps in one transaction. */
 async function migrate(client: Client, migrates: boolean): Promise<void> {
-	await checkVersion(client);
+	await checkServer(client);
 	const version = await readVersion(client);
 	if (version === MIGRATIONS.length) return;
 	if (version > 0 && !migrates)
@@ -82,19 +84,27 @@ async function applyMigrations(client: Client): Promise<boolean> {
 	}
 }
 
-/** Throws a StorageError if the server is too old. */
-export async function checkVersion(client: Client): Promise<void> {
-	const { rows } = await client.query<{ number: number; name: string }>(
-		"SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name",
+/** Throws a StorageError if the server is too old, or a new database can't store all texts. */
+export async function checkServer(client: Client): Promise<void> {
+	const { rows } = await client.query<{ number: number; name: string; encoding: string; isNew: boolean }>(
+		`SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name,
+			current_setting('server_encoding') AS encoding, to_regclass('posthorn.schema_versions') IS NULL AS "isNew"`,
 	);
-	const { number, name } = rows[0]!;
+	const { number, name, encoding, isNew } = rows[0]!;
 	if (number < OLDEST.number)
 		throw new StorageError("unusable", `The server is PostgreSQL ${name}: use version ${OLDEST.name} or later.`);
+	if (isNew && !ENCODINGS.has(encoding))
+		throw new StorageError(
+			"unusable",
+			`The database's encoding is ${encoding}, which lacks characters: create one with ENCODING 'UTF8' TEMPLATE template0.`,
+		);
 }
 
 async function createVersionTable(client: Client): Promise<void> {
+	// Even with IF NOT EXISTS, PostgreSQL wants the permission to create schemas, which the owner of this one needn't have.
+	const { rows } = await client.query("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'posthorn'");
+	if (rows.length === 0) await client.query("CREATE SCHEMA posthorn");
 	await client.query(`
-		CREATE SCHEMA IF NOT EXISTS posthorn;
 		CREATE TABLE posthorn.schema_versions (
 			version integer PRIMARY KEY,
 			applied_at timestamptz NOT NULL DEFAULT now()
