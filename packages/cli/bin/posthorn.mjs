@@ -22,7 +22,7 @@ const V8_FLAGS = ["--max-semi-space-size=16", "--no-parallel-scavenge", "--expos
 
 const args = process.argv.slice(2);
 if (!isNewEnough(process.versions.node)) runOnInstalledNode();
-else if (args[0] === "serve" && process.execve && !process.execArgv.includes(V8_FLAGS[0])) becomeTuned();
+else if (commandOf(args) === "serve" && process.execve && !process.execArgv.includes(V8_FLAGS[0])) becomeTuned();
 else {
 	const cache = compileCache();
 	if (cache) module.enableCompileCache(cache);
@@ -33,6 +33,11 @@ else {
 function isNewEnough(version) {
 	const [major, minor] = version.split(".").map(Number);
 	return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+}
+
+/** The command, which options may precede. */
+function commandOf(args) {
+	return args.find((arg, i) => !arg.startsWith("-") && args[i - 1] !== "--env-file");
 }
 
 /** Re-executes this process as the service: same process id and terminal, different flags. */

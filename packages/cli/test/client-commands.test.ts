@@ -399,6 +399,38 @@ test("says which file of --env-file doesn't exist", () => {
 	expect([serve.status, serve.stderr]).toEqual([status, stderr]);
 });
 
+// The mark became part of the first variable's name, and UTF-16 had no variables: both were ignored.
+test("reads a file of --env-file that begins with a byte order mark, and refuses UTF-16", async () => {
+	const newcomer = new User();
+	try {
+		const text = `\ufeffPOSTHORN_URL=${on.service.url}\nPOSTHORN_API_KEY=${on.key}\n`;
+		writeFileSync(join(newcomer.home, "utf8.env"), text);
+		expect(await newcomer.run(["events", "list", "--env-file", "utf8.env"])).toMatchObject({ code: 0 });
+		writeFileSync(join(newcomer.home, "utf16.env"), text, "utf16le");
+		expect(await newcomer.run(["events", "list", "--env-file", "utf16.env"])).toMatchObject({
+			code: 2,
+			err: "--env-file utf16.env isn't UTF-8, but perhaps UTF-16: save it as UTF-8.\n",
+		});
+	} finally {
+		newcomer.close();
+	}
+});
+
+// With an option before the command, it ran without the flags that keep its memory small.
+test.skipIf(process.execve === undefined)("the service runs with its own flags, wherever the options are", () => {
+	const report = 'if (process.execArgv.includes("--expose-gc")) { console.log("tuned"); process.exit(0); }';
+	const node = ["--import", `data:text/javascript,${encodeURIComponent(report)}`, "--", COMMAND];
+	const run = (...args: string[]) => {
+		const { status, stdout } = spawnSync(process.execPath, [...node, ...args], { encoding: "utf8" });
+		return [status, stdout];
+	};
+	for (const options of [[], ["--json"], ["--env-file", "no.env"], ["--json", "--env-file=no.env"]]) {
+		expect(run(...options, "serve", "--port", "none"), options.join(" ")).toEqual([0, "tuned\n"]);
+		expect(run("serve", ...options, "--port", "none"), options.join(" ")).toEqual([0, "tuned\n"]);
+	}
+	expect(run("--env-file", "serve", "events", "list")[0]).toBe(2);
+});
+
 test("an empty variable counts as one that isn't set", async () => {
 	expect(await on.user.run(["events", "list"], { env: { POSTHORN_PROJECT: "" } })).toMatchObject({ code: 0 });
 	const env = { POSTHORN_PROJECT: "", POSTHORN_URL: "" };
