@@ -1,8 +1,10 @@
 import { flushCompileCache } from "node:module";
+import { setTimeout as wait } from "node:timers/promises";
 import { startService } from "@posthorn/server";
 import { type Config, readOrMakeSealKey } from "@posthorn/server/config";
 import { examineDashboard, examineNeeds } from "@posthorn/server/doctor";
 import { VERSION } from "@posthorn/server/version";
+import type { Logger } from "pino";
 import { StartRefused } from "../command-error.ts";
 import { configOf } from "../flags.ts";
 import { createLogger } from "../logger.ts";
@@ -13,6 +15,9 @@ import { giveMemoryBackWhenQuiet } from "./memory.ts";
 
 const UNEXPECTED = "an unexpected error, so the service exits. Uncommitted attempts are repeated after the next start";
 
+/** How long a start may take to end once it is to be stopped, milliseconds. */
+const START_GRACE_MS = 10_000;
+
 /** Settings by their flags' names. */
 export interface ServeOptions extends Readonly<Record<string, unknown>> {
 	/** Print JSON even at a terminal. */
@@ -21,7 +26,8 @@ export interface ServeOptions extends Readonly<Record<string, unknown>> {
 
 /**
  * `posthorn serve`: runs until SIGTERM or SIGINT, then finishes attempts in flight and exits with code 0. Exits with 1 if
- * that takes longer than an attempt's timeout and a grace period, or if outcomes can't be committed.
+ * that takes longer than an attempt's timeout and a grace period, if outcomes can't be committed, or if it was still
+ * starting at the end of that period.
  */
 export async function serve({ json = false, ...options }: ServeOptions): Promise<void> {
 	const config = configOf(options);
@@ -41,18 +47,14 @@ export async function serve({ json = false, ...options }: ServeOptions): Promise
 		process.exit(1);
 	});
 
-	// Before the seal key is created, so that a refused start leaves nothing behind.
-	const faults = (await examineNeeds(config)).filter(({ state }) => state === "fault");
-	const isConfiguration = faults.some(({ isSetting }) => isSetting);
-	if (faults.length > 0) throw new StartRefused(faults.map(findingLine), isConfiguration);
-	const seal = sealKeyOf(config);
-	const service = await startService({
-		config,
-		sealKey: seal.key,
-		logger,
-		showsSecrets: process.stderr.isTTY === true,
-		onFatal: (error) => fail(error, error.message),
-	});
+	const starting = start(config, logger, (error) => fail(error, error.message));
+	// It may wait for the database, such as for another node's migration.
+	const started = await Promise.race([starting, stop.first.then(() => wait(START_GRACE_MS, null, { ref: false }))]);
+	if (started === null) {
+		const message = "Stopped before the service had started.";
+		return fail(new Error(message), message);
+	}
+	const { service, seal } = started;
 	logger.info(
 		{
 			version: VERSION,
@@ -77,6 +79,17 @@ export async function serve({ json = false, ...options }: ServeOptions): Promise
 	if (left !== null) fail(new Error(left), left);
 	logger.info({}, "stopped");
 	process.exit(0);
+}
+
+/** Rejects if something that the service needs is missing or wrong. */
+async function start(config: Config, logger: Logger, onFatal: (error: Error) => void) {
+	// Before the seal key is created, so that a refused start leaves nothing behind.
+	const faults = (await examineNeeds(config)).filter(({ state }) => state === "fault");
+	const isConfiguration = faults.some(({ isSetting }) => isSetting);
+	if (faults.length > 0) throw new StartRefused(faults.map(findingLine), isConfiguration);
+	const seal = sealKeyOf(config);
+	const showsSecrets = process.stderr.isTTY === true;
+	return { seal, service: await startService({ config, sealKey: seal.key, logger, showsSecrets, onFatal }) };
 }
 
 /** What the operator should know about an incomplete stop; null if everything is done. */

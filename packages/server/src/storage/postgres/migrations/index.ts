@@ -67,7 +67,13 @@ async function applyMigrations(client: Client): Promise<boolean> {
 	await client.query("BEGIN");
 	try {
 		await client.query(UNLIMITED);
-		await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+		const { rows } = await client.query<{ isFree: boolean }>(
+			`SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS "isFree"`,
+		);
+		if (!rows[0]!.isFree) {
+			process.emitWarning("Another node is migrating the database: waiting for it to end.");
+			await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+		}
 		await client.query(`SET LOCAL lock_timeout = ${LOCK_MS}`);
 		// Another node may have been faster.
 		for (let next = await readVersion(client); next < MIGRATIONS.length; next++) {
