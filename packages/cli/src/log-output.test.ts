@@ -43,6 +43,20 @@ test("writes the lines of a process that exits in order, even if no thread is fr
 	expect(await run(`${busy} ${lines}`, "all")).toEqual([0, "first\nsecond\n"]);
 });
 
+// A thread had written part of them, and what it had left was lost: a line ended in its middle.
+test("writes all lines of a process that exits while it writes", async () => {
+	const long = `const line = "x".repeat(199_999) + "\\n"; for (let n = 0; n < 10; n++) output.write(line);`;
+	// Its timer is set after the output's, and so fires in the same turn, when the first write has begun.
+	const exit = `setTimeout(() => { output.write("last\\n"); output.flushSync(); process.exit(0); });`;
+	const [code, out] = await run(`${BEGIN} process.stdout; ${long} ${exit}`, "all");
+	expect([
+		code,
+		String(out)
+			.split("\n")
+			.map((line) => line.length),
+	]).toEqual([0, [...Array(10).fill(199_999), 4, 0]]);
+});
+
 // A reader that had stopped made them fill the memory.
 test("holds only so many lines for a slow reader, and says how many it dropped", async () => {
 	const [code, out] = await run(

@@ -1,4 +1,4 @@
-import { write, writeSync } from "node:fs";
+import { fstatSync, write, writeSync } from "node:fs";
 
 /** How long to wait before writing again to a pipe that is full. */
 const RETRY_MS = 10;
@@ -7,13 +7,19 @@ const MAX_WAITING = 4 * 1_024 * 1_024;
 /** How long a reader may keep the process from exiting. */
 const FLUSH_MS = 1_000;
 
+const NOTHING: Uint8Array = Buffer.alloc(0);
+
 /**
  * Writes the log to a file descriptor. What can't be written is dropped, because the reader has closed the pipe or reads
  * nothing, or the disk is full: none of these may stop the service, fill its memory, or keep it from exiting.
  * pino's own destination retries `EPIPE` and `ENOSPC` without end when it flushes at exit.
+ *
+ * Node has made pipes and sockets non-blocking, so writing to them never waits. A file may be on a disk that does, which
+ * would stop the service: a thread writes to it.
  */
 export class LogOutput {
 	readonly #descriptor: number;
+	readonly #mayWait: boolean;
 	readonly #onDropped: (lines: number) => void;
 	/** Characters in {@link #lines}. */
 	#waiting = 0;
@@ -21,14 +27,17 @@ export class LogOutput {
 	#dropped = 0;
 	#lines: string[] = [];
 	/** What is left of the lines being written. */
-	#rest: Uint8Array = Buffer.alloc(0);
+	#rest: Uint8Array = NOTHING;
+	/** Whether a thread is writing, or the next write begins. */
 	#isWriting = false;
 	/** Until the next write; undefined if none is planned. */
 	#timer: NodeJS.Timeout | undefined;
 
 	/** @param onDropped called when there is room again; may write a line */
 	constructor(descriptor: number, onDropped: (lines: number) => void) {
+		const stat = fstatSync(descriptor);
 		this.#descriptor = descriptor;
+		this.#mayWait = !stat.isFIFO() && !stat.isSocket();
 		this.#onDropped = onDropped;
 	}
 
@@ -46,20 +55,27 @@ export class LogOutput {
 	/** Writes everything before it returns, unless the reader takes too long. The last call, as the process exits. */
 	flushSync(): void {
 		clearTimeout(this.#timer);
-		// A write in progress ends without the event loop.
+		// A thread writes all of a file's, unless the disk is full, and ends without the event loop.
 		const before = this.#isWriting ? [] : [this.#rest];
 		this.#isWriting = true;
 		// The second time, what the first says about dropped lines.
-		let rest = Buffer.concat([...before, this.#takeLines(), this.#takeLines()]);
+		this.#rest = Buffer.concat([...before, this.#takeLines(), this.#takeLines()]);
 		const deadline = performance.now() + FLUSH_MS;
-		while (rest.length > 0) {
+		while (!this.#writeNow() && performance.now() < deadline)
+			Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+	}
+
+	/** @returns whether nothing is left */
+	#writeNow(): boolean {
+		while (this.#rest.length > 0) {
 			try {
-				rest = rest.subarray(writeSync(this.#descriptor, rest));
+				this.#rest = this.#rest.subarray(writeSync(this.#descriptor, this.#rest));
 			} catch (error) {
-				if (!isFull(error) || performance.now() >= deadline) return;
-				Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+				if (isFull(error)) return false;
+				this.#rest = NOTHING;
 			}
 		}
+		return true;
 	}
 
 	#writeIn(ms: number): void {
@@ -70,19 +86,26 @@ export class LogOutput {
 	}
 
 	#next(): void {
+		// What is said about dropped lines starts no other write.
 		this.#isWriting = true;
 		if (this.#rest.length === 0) this.#rest = this.#takeLines();
-		if (this.#rest.length === 0) {
-			this.#isWriting = false;
+		if (this.#mayWait && this.#rest.length > 0) {
+			this.#writeOnThread();
 			return;
 		}
+		this.#isWriting = false;
+		if (!this.#writeNow()) this.#writeIn(RETRY_MS);
+		else if (this.#lines.length > 0) this.#next();
+	}
+
+	#writeOnThread(): void {
 		write(this.#descriptor, this.#rest, (error, written) => {
 			this.#isWriting = false;
 			if (isFull(error)) {
 				this.#writeIn(RETRY_MS);
 				return;
 			}
-			this.#rest = error ? Buffer.alloc(0) : this.#rest.subarray(written);
+			this.#rest = error ? NOTHING : this.#rest.subarray(written);
 			this.#next();
 		});
 	}
