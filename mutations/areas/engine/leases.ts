@@ -219,6 +219,12 @@ export const ENGINE_LEASES = [
 			why: "A project that was released for another one loses its own turn.",
 		},
 		{
+			name: "taker-forgets-poked-while-released",
+			find: " || this.#waiting.has(projectId)",
+			replace: "",
+			why: "A project that is published to while it is being released waits for another project's turn to end.",
+		},
+		{
 			name: "taker-no-place-for-requests",
 			find: "const most = this.#owned.limit + this.#owned.reserved;",
 			replace: "const most = this.#owned.limit;",

@@ -39,6 +39,7 @@ export class ScriptedSender implements Sender {
 	inFlight = 0;
 	mostInFlight = new Map<string, number>();
 	readonly #open = new Map<string, number>();
+	readonly #answered = Promise.withResolvers<200>();
 
 	constructor(clock: Clock, script: Script = () => 200) {
 		this.#clock = clock;
@@ -60,7 +61,7 @@ export class ScriptedSender implements Sender {
 		const open = (this.#open.get(url) ?? 0) + 1;
 		this.#open.set(url, open);
 		this.mostInFlight.set(url, Math.max(open, this.mostInFlight.get(url) ?? 0));
-		const answer = await this.script(shipment, this.sent.length);
+		const answer = await Promise.race([this.#answered.promise, this.script(shipment, this.sent.length)]);
 		this.#open.set(url, (this.#open.get(url) ?? 1) - 1);
 		if (answer === "cancelled") return { kind: "cancelled" };
 		if (typeof answer === "object") return { kind: "deferred", ...answer };
@@ -72,6 +73,11 @@ export class ScriptedSender implements Sender {
 	}
 
 	async close(): Promise<void> {}
+
+	/** From now on, receivers respond immediately, also to what is in flight. */
+	answerAll(): void {
+		this.#answered.resolve(200);
+	}
 
 	/** Forgets the requests sent so far and those in flight. */
 	forget(): void {
@@ -188,7 +194,9 @@ export class EngineRig {
 		this.clock.advance(this.#leaseTermMs);
 	}
 
+	/** Waits for no receiver: otherwise, a test that fails while some hang wouldn't say why. */
 	async [Symbol.asyncDispose](): Promise<void> {
+		this.sender.answerAll();
 		await this.close();
 		await this.#database.remove();
 	}

@@ -135,6 +135,43 @@ export function describeTurns(start: StartRig): void {
 			await rig.settledCount(LIMIT + 2);
 		});
 
+		test("a test event of a project that is being released is sent once its lease is free, even if all are busy", async () => {
+			const releasing = Promise.withResolvers<string>();
+			const mayRelease = Promise.withResolvers<void>();
+			await using rig = await start(
+				(storage) => {
+					const release = storage.releaseLease.bind(storage);
+					storage.releaseLease = async (params) => {
+						releasing.resolve(params.lease.projectId);
+						await mayRelease.promise;
+						return release(params);
+					};
+					return storage;
+				},
+				undefined,
+				{ activeProjects: LIMIT },
+			);
+			const idle = await rig.project();
+			const { id, url } = await rig.webhook("idle", { projectId: idle });
+			await rig.publishAll(1, "delivery.success", idle);
+			await rig.settledCount(1);
+			const waiting: ((answer: number) => void)[] = [];
+			rig.sender.script = () => new Promise((resolve) => waiting.push(resolve));
+			const busy = [...(await projects(rig, LIMIT - 1)).values()];
+			for (const projectId of busy) await rig.publishAll(1, "delivery.success", projectId);
+			await rig.sentCount(LIMIT);
+			// Only the idle project can make room for another one.
+			await rig.webhook("next", { projectId: await rig.project() });
+			expect(await releasing.promise).toBe(idle);
+			await rig.engine.sendTest(idle, id, "chargeback.created");
+			mayRelease.resolve();
+			const isTest = (request: { url: string }, n: number) => request.url === url && n > 0;
+			await rig.sentWhen("the test event to be sent", (sent) => sent.some(isTest));
+			rig.sender.script = () => 200;
+			for (const answer of waiting) answer(200);
+			await rig.settledCount(LIMIT + 1);
+		});
+
 		test("projects within the limit aren't released, however long they run", async () => {
 			let taken = 0;
 			const calls = new Calls();

@@ -318,6 +318,27 @@ test("does not miss the alarm of a project released while the next alarm is bein
 	await taker.whenDone();
 });
 
+// It waited until another project was released.
+test("a project in which a user requests something while it is being released is taken next", async () => {
+	const { calls, storage, answerAll } = heldStorage();
+	const owned = new OwnedProjects(1);
+	const taker = takerOf(storage, { owned });
+	const leaving = { projectId: "p1", end() {} } as Actor;
+	owned.add(leaving);
+	const release = Promise.withResolvers<void>();
+	const left = owned.leave(leaving, () => release.promise);
+	owned.add({ projectId: "busy", end() {} } as Actor);
+	taker.pokeRequested("p1");
+	await answerAll();
+	expect(calls).toEqual([]);
+	release.resolve();
+	await left;
+	taker.released("p1", null);
+	await answerAll();
+	await taker.whenDone();
+	expect(calls[0]!.projectIds).toEqual(["p1"]);
+});
+
 /** A taker on one of several nodes, and when it asked for due projects, in milliseconds since the first call. */
 function sharing(nextAlarm: () => number | null = () => null, nextEnd?: () => number | null) {
 	const clock = new VirtualClock();

@@ -123,7 +123,8 @@ export class LeaseTaker {
 
 	/** A project's release has finished, and it next has work at `wakeAt`. */
 	released(projectId: string, wakeAt: number | null): void {
-		if (this.#dueWait) {
+		// A project that was poked meanwhile has work of which neither its actor nor the last poll knew.
+		if (this.#dueWait || this.#waiting.has(projectId)) {
 			if (wakeAt !== null) this.#waiting.later.set(projectId, wakeAt);
 			this.takeDue();
 		} else if (this.#mayTakePoked()) this.#take();

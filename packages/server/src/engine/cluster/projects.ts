@@ -108,6 +108,11 @@ export class WaitingProjects {
 		this.#owned = owned;
 	}
 
+	/** Whether the project was poked and hasn't been taken since. */
+	has(projectId: string): boolean {
+		return this.poked.has(projectId) || this.requested.has(projectId);
+	}
+
 	pokeDue(): void {
 		const now = this.#clock.now();
 		for (const [projectId, at] of this.later) {
