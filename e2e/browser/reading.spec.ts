@@ -273,3 +273,56 @@ test.describe("with a retry in an hour", () => {
 		});
 	}
 });
+
+/** Collects what screen readers would read out from now on, because it changes in a live region. */
+const LISTEN = `
+	globalThis.said = [];
+	const polite = (node) => {
+		const region = (node instanceof Element ? node : node.parentElement)?.closest("[aria-live]");
+		return region != null && region.getAttribute("aria-live") !== "off";
+	};
+	new MutationObserver((changes) => {
+		for (const { target } of changes) if (polite(target)) globalThis.said.push(target.textContent);
+	}).observe(document, { subtree: true, childList: true, characterData: true });
+`;
+
+test.describe("with a retry soon", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "50,3600" } });
+
+	// "in 48 s", "in 47 s" … interrupted everything else.
+	test("screen readers aren't told what only changes with time, but a webhook's state", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await shop.post(shop.path("/events"), purchase(1));
+		await receiver.count(1);
+		await dashboard.enter(page);
+		await page.clock.install();
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		const sentence = page.getByText(/^Healthy\. 1 delivery accepted/);
+		await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
+		await page.clock.runFor(5_000);
+		const before = await sentence.innerText();
+		await page.evaluate(LISTEN);
+		await page.clock.runFor(5_000);
+		await expect(sentence).not.toHaveText(before);
+		expect(await page.evaluate("said")).toEqual([]);
+		receiver.respondWith(() => ({ status: 500 }));
+		for (const n of [2, 3]) await shop.post(shop.path("/events"), purchase(n));
+		await expect(async () => {
+			await page.clock.runFor(1_000);
+			await expect(page.getByText("Unstable", { exact: true })).toBeVisible({ timeout: 500 });
+		}).toPass();
+		expect(await page.evaluate("said")).toContain("Unstable");
+
+		const [attempt] = (await shop.get(shop.path("/attempts/summaries?status=retrying"))).body.data;
+		await page.goto(dashboard.project(`/logs/${attempt.id}`));
+		const next = page.getByText(/^in \d+ s$/).last();
+		await expect(next).toBeVisible();
+		await page.evaluate(LISTEN);
+		const due = await next.innerText();
+		await page.clock.runFor(3_000);
+		await expect(next).not.toHaveText(due);
+		expect(await page.evaluate("said")).toEqual([]);
+	});
+});

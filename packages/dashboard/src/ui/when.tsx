@@ -21,6 +21,8 @@ export function When({ at, clock = false, words = timeAgo }: WhenProps) {
 	return (
 		<time
 			className={classes.when}
+			// Otherwise, screen readers would read it out each time it changes.
+			aria-live="off"
 			dateTime={new Date(ms).toISOString()}
 			title={isLocalUtc(ms) ? exactLocal(ms) : `${exactLocal(ms)}\n${exactUtc(ms)}`}
 		>

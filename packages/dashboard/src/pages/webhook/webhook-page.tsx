@@ -140,7 +140,8 @@ function Loaded({ projectId, webhook, health, healthError, recent }: LoadedProps
 				{sentence === null || (recent === undefined && !failing) ? (
 					<Skeleton height={16} width={320} mt={8} mb={2} />
 				) : failing ? null : (
-					<div>
+					// It changes with each delivery, and as time passes. What matters is announced with the state.
+					<div aria-live="off">
 						{sentence.text}
 						{failedTest === null || state === "paused" ? null : (
 							<>

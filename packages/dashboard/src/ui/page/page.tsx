@@ -15,10 +15,10 @@ export function Page({ children, narrow = false }: { children: ReactNode; narrow
 
 interface PageHeaderProps {
 	title: string;
-	/** The first line: the page's summary, in words. Announced when it changes. */
+	/** The first line: the page's summary, in words. Announced when it changes, except for what is `aria-live="off"`. */
 	children?: ReactNode;
 	actions?: ReactNode;
-	/** A state, shown next to the title. */
+	/** A state, shown next to the title. Announced when it changes. */
 	badge?: ReactNode;
 }
 
@@ -32,7 +32,7 @@ export function PageHeader({ title, children, actions, badge }: PageHeaderProps)
 					<Title order={1} size="h2">
 						{title}
 					</Title>
-					{badge}
+					{badge === undefined ? null : <div aria-live="polite">{badge}</div>}
 				</Group>
 				{children === undefined ? null : (
 					<Text className={classes.lead} component="div" mt={6} aria-live="polite">
