@@ -244,3 +244,46 @@ test.describe("with long delays", () => {
 		await expect(page.getByLabel("E-mail")).toBeFocused();
 	});
 });
+
+// A failure was said to no one, and success closed whichever dialog was open by then.
+test("what a dialog has begun ends without it once it's closed", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	for (const name of ["One", "Two"]) await shop.post(shop.path("/api-keys"), { name, scopes: ["read"] });
+	await dashboard.enter(page);
+	await page.goto(dashboard.project("/api-keys"));
+	const dialog = page.getByRole("dialog");
+	/** Begins to revoke a key, closes the dialog, and returns how to respond. */
+	const begin = async (name: string) => {
+		const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<number>()];
+		await page.unrouteAll();
+		await page.route("**/api-keys/key_*", async (route) => {
+			begun.resolve();
+			const status = await held.promise;
+			return status === 204 ? route.continue() : route.fulfill({ status, body: "" });
+		});
+		await page.getByRole("button", { name: `Revoke ${name}` }).click();
+		await dialog.getByRole("button", { name: "Revoke key" }).click();
+		await begun.promise;
+		await page.keyboard.press("Escape");
+		await expect(dialog).toHaveCount(0);
+		return (status: number) => held.resolve(status);
+	};
+	const fail = await begin("One");
+	fail(500);
+	const problem = page.getByRole("alert");
+	await expect(problem).toContainText("The service returned 500");
+	await problem.getByRole("button", { name: "Close" }).click();
+	await expect(problem).toHaveCount(0);
+
+	const succeed = await begin("One");
+	await page.getByRole("button", { name: "Revoke Two" }).click();
+	await expect(dialog).toContainText("Revoke Two?");
+	succeed(204);
+	await expect(page.getByRole("row", { name: /One/ })).toHaveCount(0);
+	await expect(page.getByText("One is revoked.")).toBeVisible();
+	await expect(dialog).toContainText("Revoke Two?");
+	await page.unrouteAll();
+	await dialog.getByRole("button", { name: "Revoke key" }).click();
+	await expect(dialog).toHaveCount(0);
+	await expect(page.getByRole("heading", { name: "No keys yet" })).toBeVisible();
+});

@@ -2,6 +2,7 @@ import { Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Dialog } from "./dialog.tsx";
 import { useAttempt } from "./hooks/use-attempt.ts";
+import { useIsMounted } from "./hooks/use-is-mounted.ts";
 import { FormButtons } from "./submit-form.tsx";
 import { useTypeToConfirm } from "./type-to-confirm.tsx";
 
@@ -17,6 +18,8 @@ interface ConfirmProps {
 	cancel?: string;
 	/** Runs the action; the dialog closes when it is done, or shows the error if it fails. */
 	onConfirm: () => Promise<unknown>;
+	/** Called instead of `onClose` when it is done, unless the dialog was closed meanwhile. */
+	onDone?: () => void;
 	/** Red, for destructive actions. */
 	danger?: boolean;
 	/** Whether the action is enabled. */
@@ -51,14 +54,17 @@ function ConfirmBody({
 	action,
 	cancel,
 	onConfirm,
+	onDone = onClose,
 	danger = false,
 	ready = true,
 	focus = "cancel",
 }: ConfirmProps) {
 	const { busy, problem, attempt } = useAttempt();
+	const isMounted = useIsMounted();
 	const run = async () => {
 		await onConfirm();
-		onClose();
+		// Otherwise, another dialog may be open by now.
+		if (isMounted()) onDone();
 	};
 	return (
 		<form

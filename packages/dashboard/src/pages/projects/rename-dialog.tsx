@@ -3,6 +3,7 @@ import { projectsQuery, renameProject } from "../../api/projects.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { NameForm } from "../../ui/account/name-form.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { useIsMounted } from "../../ui/hooks/use-is-mounted.ts";
 import { notifyDone } from "../../ui/notify.tsx";
 
 interface RenameDialogProps {
@@ -12,6 +13,7 @@ interface RenameDialogProps {
 
 export function RenameDialog({ project, onClose }: RenameDialogProps) {
 	const queryClient = useQueryClient();
+	const isMounted = useIsMounted();
 	return (
 		<Dialog opened onClose={onClose} title={`Rename ${isolated(project.name)}`}>
 			<NameForm
@@ -23,7 +25,8 @@ export function RenameDialog({ project, onClose }: RenameDialogProps) {
 					await renameProject(project.id, name);
 					await queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey });
 					notifyDone(`The project is now called ${isolated(name)}.`);
-					onClose();
+					// Otherwise, that of another project may be open by now.
+					if (isMounted()) onClose();
 				}}
 			/>
 		</Dialog>

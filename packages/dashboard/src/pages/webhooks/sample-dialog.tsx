@@ -12,6 +12,7 @@ import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { useAttempt } from "../../ui/hooks/use-attempt.ts";
+import { useIsMounted } from "../../ui/hooks/use-is-mounted.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
@@ -60,6 +61,7 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 	const [text, setText] = useState(textOf(entry));
 	const { isConfirmed, field } = useTypeToConfirm(name);
 	const { busy, problem, setProblem, attempt } = useAttempt();
+	const isMounted = useIsMounted();
 	const subscribers = webhooks.filter(({ events }) => events.includes(entry.type));
 	const data = parsed(text);
 	const faults = problem instanceof ApiError ? problem.errors.filter(({ pointer }) => pointer.startsWith("/data")) : [];
@@ -75,6 +77,7 @@ function SampleForm({ types, webhooks, onClose }: SampleFormProps) {
 		if (data === null) return;
 		const id = await publishSample(projectId, { type: entry.type, data, webhooks: subscribers.length });
 		notifyDone("Sample event published.");
+		if (!isMounted()) return;
 		onClose();
 		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: { event_id: id } });
 	};

@@ -26,6 +26,7 @@ export function DismissSelected({ projectId, deliveries, what, onClose }: Dismis
 			title="Dismiss"
 			action="Dismiss"
 			focus="action"
+			onDone={() => onClose(true)}
 			onConfirm={async () => {
 				const [one, ...others] = deliveries ?? [];
 				if (one !== undefined && others.length === 0) {
@@ -36,7 +37,6 @@ export function DismissSelected({ projectId, deliveries, what, onClose }: Dismis
 					if (done.count === 0) notifyUndone("They were replayed or dismissed meanwhile.");
 					else notifyDone(resultInWords(done));
 				}
-				onClose(true);
 			}}
 		>
 			{words === null ? null : (

@@ -26,13 +26,13 @@ export function ReplaySelected({ projectId, deliveries, what, isSentTwice, onClo
 			title="Replay"
 			action="Replay"
 			focus="action"
+			onDone={() => onClose(true)}
 			onConfirm={async () => {
 				const [one, ...others] = deliveries ?? [];
 				if (one !== undefined && others.length === 0) {
 					await replayDelivery(projectId, one);
 					notifyDone(`Sending ${what} again.`);
 				} else notifyDone(resultInWords(await replayDeliveries(projectId, deliveries ?? [])));
-				onClose(true);
 			}}
 		>
 			{deliveries === null ? null : (

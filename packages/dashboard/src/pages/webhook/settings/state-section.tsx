@@ -9,11 +9,13 @@ import type { SettingsProps } from "./settings-props.ts";
 
 /** Pauses and resumes. */
 export function StateSection({ projectId, webhook }: SettingsProps) {
-	const [opened, setOpened] = useState(false);
-	const paused = webhook.status === "paused";
+	const { status } = webhook;
+	const paused = status === "paused";
+	/** The state in which it was asked to be changed. */
+	const [asked, setAsked] = useState<typeof status | null>(null);
 	const health = useQuery(webhookHealthQuery(projectId, webhook.id)).data ?? undefined;
 	const waiting = pendingOf(health);
-	const dialog = { projectId, webhook, opened, onClose: () => setOpened(false) };
+	const dialog = { projectId, webhook, opened: asked === status, onClose: () => setAsked(null) };
 	return (
 		<Section title={paused ? "Paused" : "Active"}>
 			<Group justify="space-between" gap="md">
@@ -22,7 +24,7 @@ export function StateSection({ projectId, webhook }: SettingsProps) {
 						? `Nothing is sent. ${waiting.total === 0 ? "Nothing is waiting." : `${pendingWords(waiting)} ${waiting.total === 1 ? "is" : "are"} waiting.`}`
 						: "Events are sent as they happen. Pause it if your receiver is down for longer than the retries last."}
 				</Text>
-				<Button variant="default" onClick={() => setOpened(true)}>
+				<Button variant="default" onClick={() => setAsked(status)}>
 					{paused ? "Resume" : "Pause"}
 				</Button>
 			</Group>
