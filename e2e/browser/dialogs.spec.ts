@@ -199,6 +199,32 @@ test("the browser's Back closes a delivery, and returns the focus to its row", a
 	}
 });
 
+// It then asked about the delivery before it.
+test("the browser's Back closes a question about a delivery, too", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	for (let n = 1; n <= 2; n++) await shop.post(shop.path("/events"), purchase(n));
+	await receiver.count(2);
+	await dashboard.enter(page);
+	await page.setViewportSize({ width: 1700, height: 900 });
+	await page.goto(dashboard.project("/logs"));
+	const rows = page.getByRole("table", { name: "Deliveries" }).getByRole("row");
+	const question = page.getByRole("dialog", { name: "Replay" });
+	for (const order of ["ord_1", "ord_2"]) {
+		await rows.filter({ hasText: order }).getByRole("link").click();
+		await expect(page.getByRole("dialog").getByRole("link", { name: order })).toBeVisible();
+	}
+	await page.keyboard.press("r");
+	await expect(question).toContainText("Send purchase.completed (order ord_2) to Accounting again?");
+	await page.goBack();
+	await expect(page.getByRole("dialog").getByRole("link", { name: "ord_1" })).toBeVisible();
+	await expect(question).toHaveCount(0);
+	await page.goForward();
+	await expect(page.getByRole("dialog").getByRole("link", { name: "ord_2" })).toBeVisible();
+	await expect(question).toHaveCount(0);
+});
+
 test.describe("with long delays", () => {
 	test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600,3600" } });
 

@@ -250,4 +250,31 @@ test.describe("with retries that wait for an hour", () => {
 		await receiver.next();
 		await expect(drawer.getByRole("button", { name: "Replay" })).toBeEnabled();
 	});
+
+	// "r" said that it was retried, and the drawer when it would be.
+	test("a delivery of a paused webhook says that it waits for it, and isn't retried by a key", async ({
+		dashboard,
+		page,
+	}) => {
+		const { shop } = dashboard;
+		await dashboard.failing("Accounting", 1);
+		const [{ id }] = (await shop.get(shop.path("/webhooks"))).body.data;
+		await shop.patch(shop.path(`/webhooks/${id}`), { status: "paused" });
+		await dashboard.enter(page);
+		const refusal = page.getByText("Its webhook is paused. It's sent once the webhook is resumed.");
+		for (const view of ["deliveries", "attempts"]) {
+			await page.goto(dashboard.project(`/logs?view=${view}`));
+			await expect(page.getByText("when resumed")).toBeVisible();
+			await page.keyboard.press("j");
+			await page.keyboard.press("r");
+			await expect(refusal).toHaveCount(1);
+		}
+		await page.getByRole("link", { name: "purchase.completed" }).click();
+		const drawer = page.getByRole("dialog");
+		await expect(drawer).toContainText("The next attempt is made once the webhook is resumed.");
+		await expect(drawer).not.toContainText("Next retry:");
+		await page.getByRole("alert").getByRole("button", { name: "Close" }).click();
+		await page.keyboard.press("r");
+		await expect(refusal).toHaveCount(1);
+	});
 });

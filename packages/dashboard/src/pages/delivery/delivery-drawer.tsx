@@ -41,8 +41,8 @@ export function DeliveryDrawer() {
 	const { attempt, delivery, attempts, error, retry } = useDelivery(projectId, attemptId, row, isAwaited);
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
 	const known = attempt ?? row;
-	const state = known === undefined ? null : stateOf(known, delivery);
 	const webhook = webhooks === undefined ? undefined : (webhooks.find(({ id }) => id === known?.webhook_id) ?? null);
+	const state = known === undefined ? null : stateOf(known, delivery, webhook?.status === "paused");
 	const name = webhook == null ? "the webhook" : webhookName(webhook);
 	const awaitNext = () => {
 		const last = attempts?.toSorted(byPosition).at(-1);

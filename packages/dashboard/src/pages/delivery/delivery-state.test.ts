@@ -26,6 +26,15 @@ it("can be retried now while the next attempt waits for its time", () => {
 	expect(stateOf(retried, null).canRetry).toBe(false);
 });
 
+it("isn't sent while its webhook is paused", () => {
+	const words = { word: "Waiting", canRetry: false, isHeld: true };
+	expect(stateOf(retried, attempting, true)).toMatchObject(words);
+	expect(stateOf(retried, { ...attempting, next_retry_at: null }, true)).toMatchObject(words);
+	expect(stateOf(failed, { ...attempting, attempt: 1 }, true)).toMatchObject(words);
+	expect(stateOf(retried, attempting, true).refusal).toMatch(/paused/);
+	expect(stateOf(retried, null, true).isHeld).toBe(false);
+});
+
 it("can be dismissed once it has failed for good", () => {
 	const dead = { state: "dead_lettered", attempt: 8, next_retry_at: null } as const;
 	expect(stateOf(failed, dead).canDismiss).toBe(true);

@@ -2,6 +2,7 @@ import type { AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
 import type { Prospect } from "../../lib/attempts/advice.ts";
 import type { OutcomeKind } from "../../ui/deliveries/outcome.tsx";
+import { REFUSALS } from "../logs/sendable.ts";
 
 /** A delivery's state, regardless of which of its attempts is selected. */
 export interface StandingState {
@@ -17,27 +18,26 @@ export interface StandingState {
 	readonly canRetry: boolean;
 	/** When the next attempt is due, ISO 8601; null while it is in progress, or if none follows. */
 	readonly nextAt: string | null;
+	/** Whether the next attempt waits until the webhook is resumed. */
+	readonly isHeld: boolean;
 }
 
 type Facts = Pick<AttemptSummary, "status" | "next_retry_at">;
 type Known = Pick<Delivery, "state" | "attempt" | "next_retry_at"> &
 	Partial<Pick<Delivery, "dismissed">> & { readonly attempts?: readonly Pick<AttemptSummary, "error_code">[] };
 
-const UNDER_WAY = "It's still being attempted. You can replay it once that's finished.";
 const GONE = "It can't be replayed, because its webhook was deleted or its event is no longer stored.";
 
-const DELIVERED = { outcome: "delivered", word: "Delivered", over: true, canRetry: false, nextAt: null } as const;
-const FAILED = { outcome: "failed", word: "Failed", over: true, canRetry: false, nextAt: null } as const;
-const ABANDONED = {
-	outcome: "abandoned",
-	word: "Won't be retried",
-	over: true,
-	canRetry: false,
-	nextAt: null,
-} as const;
+const OVER = { over: true, canRetry: false, nextAt: null, isHeld: false } as const;
+const DELIVERED = { outcome: "delivered", word: "Delivered", ...OVER } as const;
+const FAILED = { outcome: "failed", word: "Failed", ...OVER } as const;
+const ABANDONED = { outcome: "abandoned", word: "Won't be retried", ...OVER } as const;
 
-/** @param delivery null if it no longer exists, undefined until it is known: then the attempt shows what it can */
-export function stateOf(attempt: Facts, delivery: Known | null | undefined): StandingState {
+/**
+ * @param delivery null if it no longer exists, undefined until it is known: then the attempt shows what it can
+ * @param isPaused whether its webhook is
+ */
+export function stateOf(attempt: Facts, delivery: Known | null | undefined, isPaused = false): StandingState {
 	if (delivery === null) return { ...lastWord(attempt), refusal: GONE };
 	const state = delivery?.state ?? (attempt.status === "retrying" ? "attempting" : attempt.status);
 	switch (state) {
@@ -51,13 +51,14 @@ export function stateOf(attempt: Facts, delivery: Known | null | undefined): Sta
 			return { ...FAILED, canDismiss: delivery?.state === "dead_lettered", refusal: null };
 		case "attempting": {
 			const { next_retry_at: nextAt } = delivery ?? attempt;
-			const rest = { over: false, refusal: UNDER_WAY, nextAt };
+			const refusal = isPaused ? REFUSALS.paused : REFUSALS.underWay;
+			const rest = { over: false, refusal, nextAt, isHeld: isPaused };
 			return delivery?.attempt === 1
-				? { outcome: "waiting", word: "On its way", canRetry: false, ...rest }
+				? { outcome: "waiting", word: isPaused ? "Waiting" : "On its way", canRetry: false, ...rest }
 				: {
 						outcome: "retrying",
-						word: nextAt === null ? "Being sent" : "Waiting",
-						canRetry: nextAt !== null,
+						word: nextAt === null && !isPaused ? "Being sent" : "Waiting",
+						canRetry: nextAt !== null && !isPaused,
 						...rest,
 					};
 		}

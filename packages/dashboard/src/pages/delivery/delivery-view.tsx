@@ -103,12 +103,13 @@ export function DeliveryView(props: DeliveryViewProps) {
 					{attempt.test && !state.over ? <CancelTest projectId={projectId} delivery={attempt} /> : null}
 					{state.canDismiss && !attempt.test ? (
 						<DismissButton
+							key={`${attempt.webhook_id} ${attempt.event_id}`}
 							projectId={projectId}
 							delivery={{ ...attempt, order_id: order }}
 							name={webhook == null ? deletedName(deleted, attempt.url) : webhookName(webhook)}
 						/>
 					) : null}
-					{state.canRetry && state.nextAt !== null && webhook?.status === "active" ? (
+					{state.canRetry && state.nextAt !== null && webhook != null ? (
 						<RetryNow
 							projectId={projectId}
 							delivery={{ ...attempt, order_id: order }}

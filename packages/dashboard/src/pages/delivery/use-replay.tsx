@@ -27,7 +27,10 @@ export interface Replay {
 /** Sends the open delivery again. */
 export function useReplay({ projectId, delivery, state, name, onSent }: ReplayOptions): Replay {
 	const { may } = useRole();
-	const [asking, setAsking] = useState(false);
+	const key = delivery === undefined ? null : `${delivery.webhook_id} ${delivery.event_id}`;
+	/** The delivery that the question is about: it ends when the browser's Back opens another one. */
+	const [asking, setAsking] = useState<string | null>(null);
+	if (asking !== null && asking !== key) setAsking(null);
 	const retry = useAction(async () => {
 		if (delivery === undefined) return;
 		await retryDelivery(projectId, delivery);
@@ -39,18 +42,18 @@ export function useReplay({ projectId, delivery, state, name, onSent }: ReplayOp
 		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
 		if (state.canRetry) return void retry.run();
 		if (state.refusal !== null) return notifyUndone(state.refusal);
-		setAsking(true);
+		setAsking(key);
 	};
 	return {
 		ask,
 		dialog: (
 			<ReplaySelected
 				projectId={projectId}
-				deliveries={asking && delivery !== undefined ? [delivery] : null}
+				deliveries={asking === key && delivery !== undefined ? [delivery] : null}
 				what={delivery === undefined ? "" : deliveryWords(delivery, name)}
 				isSentTwice={state?.outcome === "delivered"}
 				onClose={(replayed) => {
-					setAsking(false);
+					setAsking(null);
 					if (replayed) onSent();
 				}}
 			/>

@@ -60,6 +60,7 @@ function Outlook({ attempt, state, isNewest, tries }: VerdictProps & { tries: re
 			: "Later attempts were made: see the timeline.";
 	}
 	if (!state.over) {
+		if (state.isHeld) return "The next attempt is made once the webhook is resumed.";
 		return state.nextAt === null ? (
 			"The next attempt is in progress."
 		) : (

@@ -5,6 +5,7 @@ import type { ListedAttempt } from "../../../api/attempts.ts";
 import type { DeliveryId } from "../../../api/deliveries.ts";
 import { deliveryWords } from "../../../lib/attempts/event-words.ts";
 import { serverNow } from "../../../lib/text/server-time.ts";
+import { isDue } from "../../../lib/text/time.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { notifyUndone } from "../../../ui/notify.tsx";
 import { chosenWords, onlyRow } from "../actions/chosen-words.ts";
@@ -13,7 +14,7 @@ import { useRetry } from "../actions/use-retry.ts";
 import { logSentence } from "../filters/filter-words.ts";
 import { type Asked, LogFrame } from "../log-frame.tsx";
 import { LogToolbar, NewerButton } from "../log-toolbar.tsx";
-import { deliveriesOf, sendableOf } from "../sendable.ts";
+import { deliveriesOf, REFUSALS, sendableOf } from "../sendable.ts";
 import { useLogPage, useNames } from "../use-log-page.ts";
 import { AttemptCards } from "./attempt-cards.tsx";
 import { isPending } from "./attempt-cells.tsx";
@@ -35,8 +36,14 @@ export function AttemptsView() {
 	const retry = useRetry(projectId, unselect);
 	const replay = (row: ListedAttempt) => {
 		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
+		const webhook = stateOf(row.webhook_id);
+		if (webhook === "deleted") return notifyUndone(REFUSALS.deleted);
 		const deliveries = deliveriesOf([row]);
-		if (row.next_retry_at !== null && Date.parse(row.next_retry_at) > serverNow()) return void retry(deliveries, row);
+		if (isPending(row)) {
+			if (webhook === "paused") return notifyUndone(REFUSALS.paused);
+			if (isDue(Date.parse(row.next_retry_at ?? ""), serverNow())) return notifyUndone(REFUSALS.underWay);
+			return void retry(deliveries, row);
+		}
 		setAsked({
 			deliveries,
 			what: deliveryWords(row, nameOf(row.webhook_id)),

@@ -10,7 +10,7 @@ import { useRetry } from "../actions/use-retry.ts";
 import { type Asked, LogFrame } from "../log-frame.tsx";
 import { LogToolbar } from "../log-toolbar.tsx";
 import { isFiltered } from "../search.ts";
-import { deliveriesOf, sendableOf } from "../sendable.ts";
+import { deliveriesOf, REFUSALS, sendableOf } from "../sendable.ts";
 import { useLogPage, useNames } from "../use-log-page.ts";
 import { type DeliveriesProps, DeliveriesTable, isOpen } from "./deliveries-table.tsx";
 import { DeliveryCards } from "./delivery-cards.tsx";
@@ -60,9 +60,10 @@ export function DeliveriesView() {
 		});
 	const sendAgain = (row: DeliverySummary) => {
 		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
-		if (stateOf(row.webhook_id) === "deleted")
-			return notifyUndone("It can't be sent again, because its webhook was deleted.");
-		if (row.state === "waiting") return void retry(deliveriesOf([row]), row);
+		const webhook = stateOf(row.webhook_id);
+		if (webhook === "deleted") return notifyUndone(REFUSALS.deleted);
+		if (row.state === "waiting")
+			return webhook === "paused" ? notifyUndone(REFUSALS.paused) : void retry(deliveriesOf([row]), row);
 		askToReplay(row);
 	};
 
