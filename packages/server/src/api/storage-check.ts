@@ -1,4 +1,5 @@
 import { within } from "../base/clock.ts";
+import { RepeatedFailure } from "../base/repeated-failure.ts";
 import { StorageError } from "../storage/port.ts";
 import type { ApiParts } from "./route.ts";
 
@@ -12,12 +13,20 @@ export type StorageState = "ok" | "full" | "silent";
 
 /** Whether storage reads and commits. Checked at most once a second, one check at a time, however many callers ask. */
 export class StorageCheck {
-	readonly #parts: Pick<ApiParts, "storage" | "clock" | "logger">;
+	readonly #parts: Pick<ApiParts, "storage" | "clock">;
+	readonly #failure: RepeatedFailure;
 	#answer: Promise<StorageState> | null = null;
 	#countsUntil = 0;
 
-	constructor(parts: Pick<ApiParts, "storage" | "clock" | "logger">) {
-		this.#parts = parts;
+	constructor({ storage, clock, logger }: Pick<ApiParts, "storage" | "clock" | "logger">) {
+		this.#parts = { storage, clock };
+		this.#failure = new RepeatedFailure({
+			logger,
+			clock,
+			level: "warn",
+			failed: "storage did not read and commit",
+			over: "storage reads and commits again",
+		});
 	}
 
 	read(): Promise<StorageState> {
@@ -38,9 +47,10 @@ export class StorageCheck {
 	async #ping(): Promise<StorageState> {
 		try {
 			await this.#parts.storage.ping();
+			this.#failure.succeeded();
 			return "ok";
 		} catch (error) {
-			this.#parts.logger.warn({ err: error }, "storage did not read and commit");
+			this.#failure.failed(error);
 			return error instanceof StorageError && error.code === "full" ? "full" : "silent";
 		}
 	}

@@ -62,8 +62,8 @@ class SlowIndex {
 const quiet = { info() {}, warn() {}, error() {} };
 const sought = { orderIds: ["1"], customerEmails: [] };
 
-function open(index: SlowIndex): References {
-	return new References({ storage: index, clock: index.clock, logger: quiet as never });
+function open(index: SlowIndex, logger: object = quiet): References {
+	return new References({ storage: index, clock: index.clock, logger: logger as never });
 }
 
 /** Moves time on, timer by timer, until this is the case. */
@@ -115,6 +115,33 @@ test("a process that was stopped for an hour during a step continues soon", asyn
 	await pass(index.clock, () => index.left.get("p") === 0);
 	expect(index.clock.elapsed() - from).toBeLessThan(3 * 3_600_000);
 	await references.stop();
+});
+
+// It was logged every five seconds.
+test("a database that is away is logged now and then, and once it is back", async () => {
+	const index = new SlowIndex(10);
+	index.left.set("p", 1);
+	index.failing = true;
+	const lines: unknown[] = [];
+	const warn = ({ err, ...fields }: { err?: Error }, text: string) => lines.push([text, fields]);
+	const references = open(index, { ...quiet, warn });
+	references.note("p");
+	references.start();
+	const from = index.clock.elapsed();
+	await pass(index.clock, () => index.clock.elapsed() - from > 60_000);
+	index.failing = false;
+	await pass(index.clock, () => index.left.get("p") === 0);
+	await references.stop();
+	const failed = (fields: object) => [
+		"failed to index order ids and customers",
+		{ projects: 1, retryInMs: 5_000, ...fields },
+	];
+	expect(lines).toEqual([
+		failed({}),
+		failed({ failures: 3, forMs: 10_000 }),
+		failed({ failures: 7, forMs: 30_000 }),
+		["order ids and customers are indexed again", { failures: 12, forMs: 60_200 }],
+	]);
 });
 
 // A service that stopped during a step waited for up to a minute.

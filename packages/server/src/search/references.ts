@@ -13,6 +13,7 @@ import { SEARCH } from "../base/budgets.ts";
 import { type Clock, type Repetition, repeat, restAfter } from "../base/clock.ts";
 import { pagesOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
+import { RepeatedFailure } from "../base/repeated-failure.ts";
 import type { EventReference, IndexCoverage, ReferencedEvents, Storage } from "../storage/port.ts";
 
 const COLLECT_MS = 5_000;
@@ -45,6 +46,7 @@ export interface ReferencesOptions {
 
 export class References {
 	readonly #options: ReferencesOptions;
+	readonly #failure: RepeatedFailure;
 	/** Projects with new events. */
 	readonly #toIndex = new Set<string>();
 	/** Projects in which retention may have left references. */
@@ -57,7 +59,15 @@ export class References {
 	#stopped = false;
 
 	constructor(options: ReferencesOptions) {
+		const { logger, clock } = options;
 		this.#options = options;
+		this.#failure = new RepeatedFailure({
+			logger,
+			clock,
+			level: "warn",
+			failed: "failed to index order ids and customers",
+			over: "order ids and customers are indexed again",
+		});
 	}
 
 	start(): void {
@@ -135,16 +145,18 @@ export class References {
 
 	/** Takes a few steps for each project. Returns whether one has more to do. */
 	async #runRound(): Promise<boolean> {
-		const { logger, storage } = this.#options;
+		const { storage } = this.#options;
 		const failures: unknown[] = [];
 		if (this.#visitsAll) await this.#noteAll().catch((error: unknown) => failures.push(error));
 		const indexed = await this.#visit(this.#toIndex, (projectId) => this.#step(projectId), failures);
 		const swept = await this.#visit(this.#toSweep, (projectId) => storage.sweepReferences({ projectId }), failures);
 		const [err] = failures;
-		if (err === undefined) return indexed || swept;
-		const details = { err, failures: failures.length, retryInMs: COLLECT_MS };
-		logger.warn(details, "failed to index order ids and customers");
-		return false;
+		if (err !== undefined) {
+			this.#failure.failed(err, { projects: failures.length, retryInMs: COLLECT_MS });
+			return false;
+		}
+		this.#failure.succeeded();
+		return indexed || swept;
 	}
 
 	async #noteAll(): Promise<void> {

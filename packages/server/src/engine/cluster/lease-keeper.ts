@@ -5,6 +5,7 @@
  */
 import { PROJECTS } from "../../base/budgets.ts";
 import { type Moment, momentOf, type Timer } from "../../base/clock.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { Lease, Renewal } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import type { ActorContext } from "../actor/context.ts";
@@ -47,6 +48,8 @@ export class LeaseKeeper {
 	readonly #releasing = new Map<Actor, Promise<void>>();
 	/** Attempts that this node settles for projects that it has already released. */
 	readonly #handovers = new Set<Promise<void>>();
+	readonly #renewFailure: RepeatedFailure;
+	readonly #reportFailure: RepeatedFailure;
 	#sharing: Promise<void> | null = null;
 	/** Whether this node skipped its last turn to report. */
 	#isSilent = true;
@@ -62,9 +65,24 @@ export class LeaseKeeper {
 	#renewing: Promise<unknown> = Promise.resolve();
 
 	constructor(context: KeeperContext, options: LeaseKeeperOptions) {
+		const { logger, clock } = context;
 		this.#context = context;
 		this.#options = options;
 		this.#owned = options.owned;
+		this.#renewFailure = new RepeatedFailure({
+			logger,
+			clock,
+			level: "error",
+			failed: "failed to renew leases: storage is unavailable",
+			over: "leases are renewed again",
+		});
+		this.#reportFailure = new RepeatedFailure({
+			logger,
+			clock,
+			level: "error",
+			failed: "failed to report to other nodes that this one is alive",
+			over: "this node reports to others again that it is alive",
+		});
 	}
 
 	start(): void {
@@ -160,7 +178,6 @@ export class LeaseKeeper {
 	}
 
 	async #renewRegularly(): Promise<void> {
-		const { logger } = this.#context;
 		let soon = false;
 		try {
 			const since = await this.renew();
@@ -168,7 +185,7 @@ export class LeaseKeeper {
 			// The response arrived when part of the new lease duration had passed: the machine slept, or storage was slow.
 			soon = !isTrusted(this.#context, since);
 		} catch (error) {
-			logger.error({ err: error }, "failed to renew leases: storage is unavailable");
+			this.#renewFailure.failed(error);
 		}
 		if (!this.#owned.closing || this.#owned.actors.size > 0)
 			this.#renewAfter(soon ? 0 : this.#context.leaseTermMs / RENEWALS_PER_LEASE);
@@ -192,6 +209,7 @@ export class LeaseKeeper {
 			locked.push(...renewal.locked);
 		}
 		this.#renewedAt = begun;
+		if (actors.length > 0) this.#renewFailure.succeeded();
 		if (locked.length > 0) this.#renewLocked(locked);
 		return begun;
 	}
@@ -223,9 +241,7 @@ export class LeaseKeeper {
 		// Chained before the next renewal, which must not overtake this one either.
 		this.#renewing = this.#renewing
 			.then(() => this.#renewLockedAll(leases))
-			.catch((error: unknown) =>
-				this.#context.logger.error({ err: error }, "failed to renew leases: storage is unavailable"),
-			);
+			.catch((error: unknown) => this.#renewFailure.failed(error));
 	}
 
 	async #renewLockedAll(leases: readonly Lease[]): Promise<void> {
@@ -277,7 +293,7 @@ export class LeaseKeeper {
 			.catch((error: unknown) => {
 				// So that it doesn't skip the next turn.
 				this.#isSilent = true;
-				this.#context.logger.error({ err: error }, "failed to report to other nodes that this one is alive");
+				this.#reportFailure.failed(error);
 				this.#lookWithoutReport();
 			})
 			.finally(() => {
@@ -292,6 +308,7 @@ export class LeaseKeeper {
 
 	async #report(): Promise<void> {
 		const report = await this.renewShare();
+		this.#reportFailure.succeeded();
 		if (report === null || this.#owned.closing) return;
 		this.#releaseSurplus();
 		this.#options.onNextDue(report.nextDue);

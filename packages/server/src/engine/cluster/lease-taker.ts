@@ -10,6 +10,7 @@
  * quantum and a poll, and every other project within 4 · ⌈N / L⌉.
  */
 import { LONGEST_WAIT_MS, type Moment, momentOf, type Timer } from "../../base/clock.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { Lease } from "../../storage/port.ts";
 import type { ActorContext } from "../actor/context.ts";
 import { isTrusted } from "../actor/lease.ts";
@@ -54,6 +55,7 @@ export class LeaseTaker {
 	readonly #owned: OwnedProjects;
 	readonly #waiting: WaitingProjects;
 	readonly #locked: LockedLeases;
+	readonly #failure: RepeatedFailure;
 	/** Due projects are waiting for capacity. */
 	#dueWait = false;
 	/** No capacity can be freed for them: no project is idle or has run for a quantum. */
@@ -81,6 +83,13 @@ export class LeaseTaker {
 		this.#owned = options.owned;
 		this.#waiting = new WaitingProjects(context.clock, options.owned);
 		this.#locked = new LockedLeases(context.disk);
+		this.#failure = new RepeatedFailure({
+			logger: context.logger,
+			clock: context.clock,
+			level: "error",
+			failed: "failed to take projects: storage is unavailable",
+			over: "projects are taken again",
+		});
 	}
 
 	/** Takes the project, unless another node was just found to own it. */
@@ -157,12 +166,12 @@ export class LeaseTaker {
 		if (this.#owned.closing) return;
 		this.#taking ??= this.#takeAll()
 			.then(
-				() => true,
+				() => {
+					this.#failure.succeeded();
+					return true;
+				},
 				(error: unknown) => {
-					this.#context.logger.error(
-						{ err: error, retryInMs: RETRY_MS },
-						"failed to take projects: storage is unavailable",
-					);
+					this.#failure.failed(error, { retryInMs: RETRY_MS });
 					this.#pollAt(this.#context.clock.now() + RETRY_MS);
 					return false;
 				},

@@ -8,6 +8,7 @@
  */
 import type { Clock, Timer } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { AlarmMark, PeerStorage } from "../../storage/port.ts";
 
 /** How often marks are read without a hint. */
@@ -33,7 +34,7 @@ export interface MarkWatcher {
 
 export interface MarkPollerOptions {
 	readonly storage: Pick<PeerStorage, "readMarks" | "subscribe">;
-	readonly clock: Pick<Clock, "setTimeout">;
+	readonly clock: Pick<Clock, "elapsed" | "setTimeout">;
 	readonly logger: Logger;
 	/** Receives the hints of projects that have work and may have no holder. */
 	readonly onUnowned: (projectIds: readonly string[]) => void;
@@ -41,6 +42,7 @@ export interface MarkPollerOptions {
 
 export class MarkPoller {
 	readonly #options: MarkPollerOptions;
+	readonly #failure: RepeatedFailure;
 	readonly #watchers = new Set<MarkWatcher>();
 	/** Hints since they were last handled. */
 	readonly #hinted = new Set<string>();
@@ -59,7 +61,15 @@ export class MarkPoller {
 	#stopped = false;
 
 	constructor(options: MarkPollerOptions) {
+		const { logger, clock } = options;
 		this.#options = options;
+		this.#failure = new RepeatedFailure({
+			logger,
+			clock,
+			level: "error",
+			failed: "failed to read what other nodes changed",
+			over: "what other nodes changed is read again",
+		});
 	}
 
 	watch(watcher: MarkWatcher): void {
@@ -117,19 +127,20 @@ export class MarkPoller {
 	}
 
 	async #readAll(): Promise<void> {
-		const { storage, logger } = this.#options;
+		const { storage } = this.#options;
 		try {
 			for (let next = this.#next(); next.length > 0 && !this.#stopped; next = this.#next()) {
 				const projectIds = next;
 				const receivers = [...this.#watchers].map((watcher) => watcher.beforeRead(projectIds));
 				const marks = await storage.readMarks({ projectIds });
+				this.#failure.succeeded();
 				for (const receive of receivers) this.#react(receive(marks));
 			}
 		} catch (error) {
 			// The next poll reads all of them.
 			this.#urgent.clear();
 			this.#regular.clear();
-			logger.error({ err: error, retryInMs: POLL_MS }, "failed to read what other nodes changed");
+			this.#failure.failed(error, { retryInMs: POLL_MS });
 		}
 	}
 

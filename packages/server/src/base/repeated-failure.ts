@@ -1,0 +1,68 @@
+import type { Clock } from "./clock.ts";
+import type { Logger } from "./logger.ts";
+
+/** From the first failure to the second line, milliseconds. It doubles from line to line, up to the maximum. */
+const FIRST_MS = 10_000;
+const LONGEST_MS = 600_000;
+
+export interface RepeatedFailureOptions {
+	readonly logger: Logger;
+	readonly clock: Pick<Clock, "elapsed">;
+	readonly level: "warn" | "error";
+	/** The message of a failure, and that of the first success afterwards. */
+	readonly failed: string;
+	readonly over: string;
+}
+
+/**
+ * Logs that something fails which is tried again and again, such as every second while the database is away: the first
+ * failure, and the first of each kind; then at growing intervals how many there were; and the end.
+ */
+export class RepeatedFailure {
+	readonly #options: RepeatedFailureOptions;
+	/** Monotonic time of the first failure; null after a success. */
+	#since: number | null = null;
+	#failures = 0;
+	/** Codes of the errors since then. */
+	readonly #kinds = new Set<unknown>();
+	#waitMs = 0;
+	#nextAt = 0;
+
+	constructor(options: RepeatedFailureOptions) {
+		this.#options = options;
+	}
+
+	/** @param details further fields of the line */
+	failed(error: unknown, details: object = {}): void {
+		const { logger, clock, level, failed } = this.#options;
+		const now = clock.elapsed();
+		if (this.#since === null) {
+			this.#since = now;
+			this.#failures = 0;
+			this.#waitMs = FIRST_MS;
+			this.#nextAt = now + FIRST_MS;
+		}
+		this.#failures++;
+		const kind = (error as { readonly code?: unknown } | null)?.code;
+		if (this.#kinds.has(kind)) {
+			if (now < this.#nextAt) return;
+			this.#waitMs = Math.min(2 * this.#waitMs, LONGEST_MS);
+			this.#nextAt = now + this.#waitMs;
+		}
+		this.#kinds.add(kind);
+		logger[level]({ err: error, ...details, ...(this.#failures > 1 && this.#summary(this.#since)) }, failed);
+	}
+
+	succeeded(): void {
+		const since = this.#since;
+		if (since === null) return;
+		const { logger, over } = this.#options;
+		logger.warn(this.#summary(since), over);
+		this.#since = null;
+		this.#kinds.clear();
+	}
+
+	#summary(since: number) {
+		return { failures: this.#failures, forMs: Math.round(this.#options.clock.elapsed() - since) };
+	}
+}
