@@ -33,8 +33,8 @@ export function configurationPage(): string {
 	return `# Configuration
 
 Every setting can be given as an environment variable or as a flag of \`posthorn serve\`; the flag takes precedence. All
-settings are checked at startup, and each error is reported on its own line. An unknown \`POSTHORN_\` variable is an error,
-too.
+settings are checked at startup, and each error is reported on its own line. An unknown \`POSTHORN_\` variable is an
+error, too.
 
 Secrets can't be flags, which other users of the machine can read in the list of processes. They come from the
 environment, or from a file that their \`…_FILE\` variable names, such as a mounted secret. Space around the file's

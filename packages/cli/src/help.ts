@@ -46,8 +46,8 @@ Every node does this at startup. Run it separately to migrate before the first n
 Example:
   posthorn migrate --database-url postgres://posthorn@db.internal/posthorn`,
 	"operator-key": `
-For a lost or leaked key. Only a hash of the key is stored, so the current one can't be shown. With PostgreSQL, nodes may
-keep running: they use the new key within 5 seconds. With SQLite, stop the service first. If the key is set in
+For a lost or leaked key. Only a hash of the key is stored, so the current one can't be shown. With PostgreSQL, nodes
+may keep running: they use the new key within 5 seconds. With SQLite, stop the service first. If the key is set in
 POSTHORN_OPERATOR_KEY, change it there instead. Sessions and projects' API keys aren't affected. Like starting the
 service, the command migrates the database to this version's schema.
 
@@ -84,16 +84,16 @@ Examples:
   posthorn restore --database-url postgres://posthorn@db.internal/posthorn`,
 	quarantine: `
 It needs the operator's key: from POSTHORN_OPERATOR_KEY, POSTHORN_API_KEY, or on the service's machine the file
-posthorn.operatorkey next to the database. A key from "posthorn login" is used only if its service is named with --url or
-POSTHORN_URL.
+posthorn.operatorkey next to the database. A key from "posthorn login" is used only if its service is named with --url
+or POSTHORN_URL.
 
 Examples:
   posthorn quarantine
   posthorn quarantine --env-file /etc/posthorn/posthorn.env --json`,
 	release: `
 Shows what will be sent, and asks. Events are sent in order, with the ids they had: receivers that skip duplicates won't
-handle again what they got after the backup. With --skip a webhook continues with the next event: its backlog isn't sent,
-and its pending retries end with the reason skipped.
+handle again what they got after the backup. With --skip a webhook continues with the next event: its backlog isn't
+sent, and its pending retries end with the reason skipped.
 
 Examples:
   posthorn release

@@ -14,9 +14,9 @@ Examples:
   posthorn logout`,
 	listen: `
 Events are signed with a secret of this machine, which is printed as WEBHOOK_SECRET=…, and sent in order, one at a time.
-Any response counts as received, even 503. While the receiver is away (nothing listens, the connection breaks, or a proxy
-responds with 502 or 504), the same event is sent again. The position is stored after each event: a restart within a day
-continues there, a later one starts with new events.
+Any response counts as received, even 503. While the receiver is away (nothing listens, the connection breaks, or a
+proxy responds with 502 or 504), the same event is sent again. The position is stored after each event: a restart within
+a day continues there, a later one starts with new events.
 
 The delivery log isn't affected. The project's audit log says who listened, when, and to which types. Replays and test
 events go to webhooks, not here: "posthorn replay --event evt_… --to 3000/hooks" sends one here. At a terminal, r sends
@@ -58,11 +58,11 @@ Examples:
   posthorn logs get att_…
   posthorn logs get evt_… --webhook wh_…`,
 	replay: `
-Shows how many deliveries match and asks. By default, it replays failed (dead-lettered) ones. Receivers get the same event
-ids, so those that skip duplicates won't handle an event twice.
+Shows how many deliveries match and asks. By default, it replays failed (dead-lettered) ones. Receivers get the same
+event ids, so those that skip duplicates won't handle an event twice.
 
-With --to no webhook is involved: events of the log, or a test event, are sent to a receiver on this machine, in order and
-signed with its secret, as "posthorn listen" sends them. Exit code 1 unless it responds with 2xx.
+With --to no webhook is involved: events of the log, or a test event, are sent to a receiver on this machine, in order
+and signed with its secret, as "posthorn listen" sends them. Exit code 1 unless it responds with 2xx.
 
 Examples:
   posthorn replay --webhook wh_… --since 2h
