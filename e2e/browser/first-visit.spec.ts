@@ -95,3 +95,23 @@ test("signing in to a service doesn't sign out of another on the same host", asy
 	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 	expect(await sessions()).toEqual([401, 200]);
 });
+
+// A session lists 200 projects. Another one stayed as it was when it was opened first.
+test("the operator of many projects sees what becomes of one that the session doesn't list", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	let id = "";
+	for (let n = 2; n <= 201; n++) ({ id } = (await shop.post("/v1/projects", { name: `Store ${n}`, apps: [] })).body);
+	await dashboard.enter(page);
+	await page.goto(`${dashboard.url}/p/${id}/apps`);
+	await page.getByRole("button", { name: "Install" }).click();
+	await expect(page.getByRole("link", { name: "Go to Webhooks" })).toBeVisible();
+	await expect(page.getByRole("button", { name: "Store 201" })).toBeVisible();
+	await shop.patch(`/v1/projects/${id}`, { name: "Another name" });
+	await page.getByRole("button", { name: "Remove" }).click();
+	await page.getByRole("dialog").getByRole("button", { name: "Remove and pause" }).click();
+	await expect(page.getByRole("button", { name: "Install" })).toBeVisible();
+	await expect(page.getByRole("button", { name: "Another name" })).toBeVisible();
+});

@@ -14,7 +14,7 @@ export const sessionQuery = queryOptions<Session | null>({
 	queryKey: SESSION_KEY,
 	queryFn: async ({ signal }) => {
 		try {
-			return keepVisited(await api.get("/v1/session", { signal }));
+			return await withVisited(await api.get("/v1/session", { signal }));
 		} catch (error) {
 			if (isStatus(error, 401)) {
 				releaseSecret();
@@ -29,26 +29,32 @@ export const sessionQuery = queryOptions<Session | null>({
 /** The maximum number of projects that a session lists. */
 const PROJECTS_NAMED = 200;
 
-/** The operator sees more projects than a session lists: those visited stay. */
-function keepVisited(session: Session): Session {
+/** The operator sees more projects than a session lists: those visited stay, as they are now. */
+async function withVisited(session: Session): Promise<Session> {
 	const before = queryClient.getQueryData<Session | null>(SESSION_KEY)?.projects ?? [];
 	if (!session.account.operator || session.projects.length < PROJECTS_NAMED) return session;
 	const named = new Set(session.projects.map(({ id }) => id));
-	return { ...session, projects: [...session.projects, ...before.filter(({ id }) => !named.has(id))] };
+	const visited = await Promise.all(before.filter(({ id }) => !named.has(id)).map(({ id }) => projectOfOperator(id)));
+	return { ...session, projects: [...session.projects, ...visited.filter((project) => project !== null)] };
+}
+
+/** Null if there is none. */
+async function projectOfOperator(projectId: string): Promise<SessionProject | null> {
+	try {
+		const { id, name, apps } = await api.get("/v1/projects/{project_id}", { path: { project_id: projectId } });
+		return { id, name, apps, role: "owner" };
+	} catch (error) {
+		if (isStatus(error, 404)) return null;
+		throw error;
+	}
 }
 
 /** Adds a project that the operator's session doesn't list. Returns whether it exists. */
 export async function visitProject(session: Session, projectId: string): Promise<boolean> {
-	if (!session.account.operator) return false;
-	try {
-		const { id, name, apps } = await api.get("/v1/projects/{project_id}", { path: { project_id: projectId } });
-		const visited: SessionProject = { id, name, apps, role: "owner" };
-		rememberSession({ ...session, projects: [...session.projects, visited] });
-		return true;
-	} catch (error) {
-		if (isStatus(error, 404)) return false;
-		throw error;
-	}
+	const visited = session.account.operator ? await projectOfOperator(projectId) : null;
+	if (visited === null) return false;
+	rememberSession({ ...session, projects: [...session.projects, visited] });
+	return true;
 }
 
 export const setupNeeded = async () => (await api.get("/v1/setup")).needed;
