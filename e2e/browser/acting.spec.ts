@@ -301,5 +301,31 @@ test.describe("with short delays", () => {
 		await expect(findings).toContainText("Wrong: clock. The clock was 900 s after");
 		await expect(findings).toContainText("Right: secret.");
 		await expectAccessible(page);
+
+		// With each new request, it was the newest one that was checked.
+		const chosen = page.getByRole("combobox", { name: "Request" });
+		const before = await chosen.inputValue();
+		await shop.post(shop.path("/events"), purchase(2));
+		await receiver.next();
+		await chosen.click();
+		await expect(page.getByRole("option")).toHaveCount(2);
+		await page.keyboard.press("Escape");
+		await expect(chosen).toHaveValue(before);
+		// What is found out late is about what was entered before.
+		const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+		await page.route("**/signature-check", async (route) => {
+			asked.resolve();
+			await held.promise;
+			await route.continue();
+		});
+		const find = page.getByRole("button", { name: "Find out" });
+		await find.click();
+		await asked.promise;
+		await page.getByLabel("The receiver's clock then").fill(timestamp);
+		held.resolve();
+		await expect(find).toBeEnabled();
+		await expect(findings).toHaveCount(0);
+		await find.click();
+		await expect(findings).toContainText("Right: clock.");
 	});
 });

@@ -13,8 +13,14 @@ import {
 } from "@mantine/core";
 import { IconAlertTriangle, IconCheck, IconQuestionMark } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import { checkSignature, type Diagnosis, newestAttemptsQuery, type SignatureSeen } from "../../../api/attempts.ts";
+import { useRef, useState } from "react";
+import {
+	type AttemptSummary,
+	checkSignature,
+	type Diagnosis,
+	newestAttemptsQuery,
+	type SignatureSeen,
+} from "../../../api/attempts.ts";
 import { responseWords, wasSent } from "../../../lib/attempts/attempt-words.ts";
 import { shortTime } from "../../../lib/text/time.ts";
 import { useAttempt } from "../../../ui/hooks/use-attempt.ts";
@@ -31,7 +37,7 @@ interface SignatureCheckProps {
 export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 	const { data: attempts } = useQuery(newestAttemptsQuery(projectId, { webhook_id: [webhookId] }));
 	const now = useNow(0);
-	const [attemptId, setAttemptId] = useState<string | null>(null);
+	const [chosen, setChosen] = useState<AttemptSummary | null>(null);
 	const [text, setText] = useState("");
 	const [file, setFile] = useState<File | null>(null);
 	const [signature, setSignature] = useState("");
@@ -39,18 +45,24 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 	const [clock, setClock] = useState("");
 	const { busy, problem, attempt } = useAttempt();
 	const [findings, setFindings] = useState<Diagnosis["findings"] | null>(null);
-	const sent = (attempts ?? []).filter((attempt) => attempt.status_code !== null && wasSent(attempt));
-	const chosen = attemptId ?? sent[0]?.id ?? null;
+	const newest = (attempts ?? []).filter((attempt) => attempt.status_code !== null && wasSent(attempt));
+	// It stays, although newer ones arrive while someone enters what its receiver saw.
+	if (chosen === null && newest[0] !== undefined) setChosen(newest[0]);
+	const sent = chosen === null || newest.some(({ id }) => id === chosen.id) ? newest : [chosen, ...newest];
 	const isClockRight = clock.trim() === "" || /^\d{1,12}$/.test(clock.trim());
 	const isEmpty = [text, signature, timestamp, clock].every((value) => value.trim() === "") && file === null;
+	/** Counts the changes of what is checked: a late response is about what was entered before. */
+	const changes = useRef(0);
 	const change =
 		<T,>(set: (value: T) => void) =>
 		(value: T) => {
 			set(value);
 			setFindings(null);
+			changes.current++;
 		};
 	const check = async () => {
 		if (chosen === null) return;
+		const begun = changes.current;
 		const bytes = file !== null ? new Uint8Array(await file.arrayBuffer()) : new TextEncoder().encode(text);
 		const seen: SignatureSeen = {
 			...(signature.trim() === "" ? {} : { signature: signature.trim() }),
@@ -58,7 +70,8 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 			...(timestamp === "" ? {} : { timestamp }),
 			...(clock.trim() === "" ? {} : { clock: Number(clock) }),
 		};
-		setFindings((await checkSignature(projectId, chosen, seen)).findings);
+		const { findings: found } = await checkSignature(projectId, chosen.id, seen);
+		if (changes.current === begun) setFindings(found);
 	};
 	return (
 		<Section
@@ -82,8 +95,8 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 						<Select
 							label="Request"
 							allowDeselect={false}
-							value={chosen}
-							onChange={change(setAttemptId)}
+							value={chosen?.id ?? null}
+							onChange={change((id: string | null) => setChosen(sent.find((one) => one.id === id) ?? chosen))}
 							data={sent.map((attempt) => ({
 								value: attempt.id,
 								label: `${shortTime(Date.parse(attempt.started_at), now)}, ${attempt.event_type}, ${responseWords(attempt).short}, …${attempt.event_id.slice(-6)}`,
