@@ -1,3 +1,4 @@
+import type { Request } from "@playwright/test";
 import { unusedPort } from "@posthorn/testkit";
 import { purchase } from "../shop.ts";
 import { expect, expectAccessible, test, watch } from "./dashboard.ts";
@@ -205,6 +206,35 @@ test("the live tail can be paused, and continues where it was", async ({ dashboa
 });
 
 // A general rule was overridden by the row's own: the row faded in anyway, and was hardly readable meanwhile.
+// Without anything new, the list of the last hour kept the same rows for hours.
+test("a list of the last hour moves with time", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(1);
+	await dashboard.enter(page);
+	await page.clock.install();
+	for (const [view, path] of [
+		["deliveries", "/deliveries"],
+		["attempts", "/attempts/summaries"],
+	]) {
+		const asked: string[] = [];
+		const note = (request: Request) => {
+			const { pathname, searchParams } = new URL(request.url());
+			if (pathname.endsWith(path!)) asked.push(searchParams.get("since")!);
+		};
+		page.on("request", note);
+		await page.goto(dashboard.project(`/logs?span=hour&view=${view}`));
+		await expect(page.getByRole("link", { name: "purchase.completed" })).toBeVisible();
+		await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
+		const before = asked.at(-1)!;
+		await page.clock.runFor(60_000);
+		await expect.poll(() => asked.at(-1)! > before).toBe(true);
+		page.off("request", note);
+	}
+});
+
 test("new rows are tinted for a moment, unless reduced motion is preferred", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

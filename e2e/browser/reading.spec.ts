@@ -95,6 +95,11 @@ test("a busy log keeps still under the pointer", async ({ dashboard, page }) => 
 	await shop.post(shop.path("/events"), purchase(3));
 	await newer.click();
 	await expect(rows).toHaveCount(1 + 3);
+	// Of the newest page, every attempt is newer, so there may be more.
+	await page.keyboard.press("j");
+	for (let n = 4; n <= 54; n++) await shop.post(shop.path("/events"), purchase(n));
+	await page.getByRole("button", { name: "50 or more newer attempts" }).click();
+	await expect(rows).toHaveCount(1 + 50);
 });
 
 test("an empty log fills under the pointer", async ({ dashboard, page }) => {

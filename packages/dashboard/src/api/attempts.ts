@@ -60,13 +60,18 @@ interface SearchedPages {
 /** What the newest page says about it. */
 export const searchedOf = (data: SearchedPages | undefined): Searched | null => data?.pages[0]?.searched ?? null;
 
-/** For lists: asks again until everything is indexed. */
-export const whileIndexing = ({ state: { data } }: { state: { data: SearchedPages | undefined } }): number | false =>
-	searchedOf(data)?.complete === false ? INDEXING_MS : false;
+/** How often to ask for a list of a span again, in milliseconds: without anything new, too, rows leave it. */
+const MOVING_MS = 60_000;
+
+/** For lists: asks again until everything is indexed, and regularly if they move with time. */
+export const askAgain =
+	({ span }: { readonly span?: Span }) =>
+	({ state: { data } }: { state: { data: SearchedPages | undefined } }): number | false =>
+		searchedOf(data)?.complete === false ? INDEXING_MS : span === undefined ? false : MOVING_MS;
 
 const ATTEMPTS = "/v1/projects/{project_id}/attempts";
 /** The first page fills a screen. Users who want more want many. */
-const ROWS = 50;
+export const ROWS = 50;
 const MORE_ROWS = 200;
 
 /** How often to count again during live updates, in milliseconds; hints arrive far more often. */
@@ -87,7 +92,7 @@ export const attemptsQuery = (projectId: string, filter: LogFilter) =>
 	pagedQuery(
 		projectKey(projectId, "attempts", "list", filter),
 		`${ATTEMPTS}/summaries`,
-		asked(projectId, filter, ROWS),
+		() => asked(projectId, filter, ROWS),
 		MORE_ROWS,
 	);
 

@@ -41,10 +41,10 @@ export const deliveriesQuery = (projectId: string, filter: Moving<DeliveryFilter
 	pagedQuery(
 		projectKey(projectId, "deliveries", "list", filter),
 		LIST,
-		{
+		() => ({
 			path: { project_id: projectId },
 			query: { ...fixedFilter<DeliveryFilter>(filter, serverNow()), limit: ROWS },
-		},
+		}),
 		LATER_ROWS,
 	);
 

@@ -46,7 +46,7 @@ const AUDIT_ROWS = 50;
 
 /** The project's audit log, newest first. */
 export const auditQuery = (projectId: string) =>
-	pagedQuery(projectKey(projectId, "audit"), "/v1/projects/{project_id}/audit", {
+	pagedQuery(projectKey(projectId, "audit"), "/v1/projects/{project_id}/audit", () => ({
 		path: { project_id: projectId },
 		query: { limit: AUDIT_ROWS },
-	});
+	}));

@@ -6,7 +6,7 @@ import { refreshSession } from "./session.ts";
 const PROJECT = "/v1/projects/{project_id}";
 
 /** All projects of the instance, oldest first; only for the operator. */
-export const projectsQuery = pagedQuery(["projects"], "/v1/projects", { query: { limit: 100 } });
+export const projectsQuery = pagedQuery(["projects"], "/v1/projects", () => ({ query: { limit: 100 } }));
 
 /** A project without any app. */
 export async function createProject(name: string): Promise<Project> {

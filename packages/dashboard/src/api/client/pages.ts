@@ -42,20 +42,22 @@ export async function allRows<P extends ListPath>(
 }
 
 /**
- * A list read page by page: `useInfiniteQuery(pagedQuery(key, template, { path, query }))`.
+ * A list read page by page: `useInfiniteQuery(pagedQuery(key, template, () => ({ path, query })))`.
  *
+ * @param call made for each request, because a filter may depend on the time
  * @param later how many rows the pages after the first one have, if that differs
  */
 export const pagedQuery = <P extends ListPath>(
 	queryKey: QueryKey,
 	template: P,
-	{ path, query }: Pick<CallOf<P, "get">, "path" | "query">,
+	call: () => Pick<CallOf<P, "get">, "path" | "query">,
 	later?: number,
 ) =>
 	infiniteQueryOptions({
 		queryKey,
-		queryFn: ({ pageParam, signal }) =>
-			callApi<Page<ItemOf<P>>>("GET", template, {
+		queryFn: ({ pageParam, signal }) => {
+			const { path, query } = call();
+			return callApi<Page<ItemOf<P>>>("GET", template, {
 				...(path === undefined ? {} : { path }),
 				query: {
 					...(query as CallOptions["query"]),
@@ -63,7 +65,8 @@ export const pagedQuery = <P extends ListPath>(
 					cursor: pageParam,
 				},
 				signal,
-			}),
+			});
+		},
 		initialPageParam: null as string | null,
 		getNextPageParam: (page) => page.next_cursor,
 	});

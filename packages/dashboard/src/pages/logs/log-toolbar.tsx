@@ -1,6 +1,7 @@
 import { Button, Group } from "@mantine/core";
 import { IconArrowUp, IconPlayerPause, IconPlayerPlay, type IconReload } from "@tabler/icons-react";
 import type { ReactNode } from "react";
+import { ROWS } from "../../api/attempts.ts";
 import { useLive } from "../../api/client/live.tsx";
 import { type DeliveryId, MAX_NAMED } from "../../api/deliveries.ts";
 import { formatCount, plural } from "../../lib/text/numbers.ts";
@@ -84,7 +85,7 @@ export function NewerButton({ log }: { log: Log }) {
 				window.scrollTo({ top: 0 });
 			}}
 		>
-			{plural(log.waiting, "newer attempt")}
+			{log.waiting < ROWS ? plural(log.waiting, "newer attempt") : `${ROWS} or more newer attempts`}
 		</Button>
 	);
 }

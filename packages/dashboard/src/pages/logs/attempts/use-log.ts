@@ -2,12 +2,12 @@ import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@t
 import { useMemo, useState } from "react";
 import {
 	type AttemptCount,
+	askAgain,
 	attemptCountQuery,
 	attemptsQuery,
 	type ListedAttempt,
 	newestAttemptsQuery,
 	searchedOf,
-	whileIndexing,
 } from "../../../api/attempts.ts";
 import { useLive } from "../../../api/client/live.tsx";
 import type { ShownList } from "../log-frame.tsx";
@@ -42,7 +42,7 @@ export function useLog(projectId: string, given: LogsSearch, held: boolean): Log
 		...options,
 		enabled: known === undefined || !(still || paused),
 		placeholderData: keepPreviousData,
-		refetchInterval: whileIndexing,
+		refetchInterval: askAgain(search),
 	});
 	const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
 	const outdated = list.isPlaceholderData;

@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
-import { searchedOf, whileIndexing } from "../../../api/attempts.ts";
+import { askAgain, searchedOf } from "../../../api/attempts.ts";
 import { useLive } from "../../../api/client/live.tsx";
 import { type DeliverySummary, deliveriesQuery } from "../../../api/deliveries.ts";
 import type { ShownList } from "../log-frame.tsx";
@@ -24,7 +24,7 @@ export function useDeliveries(projectId: string, search: LogsSearch, held: boole
 		...options,
 		enabled: known === undefined || !(still || state === "paused"),
 		placeholderData: keepPreviousData,
-		refetchInterval: whileIndexing,
+		refetchInterval: askAgain(search),
 	});
 	const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
 	const outdated = list.isPlaceholderData;
