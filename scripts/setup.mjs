@@ -35,7 +35,9 @@ export function install() {
 	const begun = Date.now();
 	console.log("Setting up: installing packages …");
 	const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-	const { status, stdout, stderr, error } = spawnSync(npm, ["ci", "--no-audit", "--no-fund"], {
+	// Whatever NODE_ENV and npm's settings leave out elsewhere.
+	const all = ["--include=dev", "--include=optional"];
+	const { status, stdout, stderr, error } = spawnSync(npm, ["ci", "--no-audit", "--no-fund", ...all], {
 		cwd: ROOT,
 		encoding: "utf8",
 		shell: process.platform === "win32",
