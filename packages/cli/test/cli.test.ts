@@ -312,7 +312,10 @@ test("leaves a file that isn't a database unchanged, and says so", async () => {
 
 test("the operator's commands print JSON, one value a line, and serve starts with one", async () => {
 	const cwd = newFolder();
-	const env = { POSTHORN_PORT: String(await unusedPort()), POSTHORN_OPERATOR_KEY: KEY };
+	// The names of files were cut off at two spaces.
+	const database = "two  spaces/posthorn.db";
+	const settings = { POSTHORN_DATABASE_URL: `sqlite:${database}`, POSTHORN_OPERATOR_KEY: KEY };
+	const env = { POSTHORN_PORT: String(await unusedPort()), ...settings };
 	const service = spawn(process.execPath, [COMMAND, "serve", "--json"], {
 		cwd,
 		env: { PATH: process.env.PATH, ...env },
@@ -326,12 +329,13 @@ test("the operator's commands print JSON, one value a line, and serve starts wit
 			ready: true,
 			version: expect.any(String),
 			api: `http://127.0.0.1:${env.POSTHORN_PORT}/v1`,
-			database: "data/posthorn.db",
-			set_up: "in data/posthorn.setuplink",
+			database,
+			seal_key: "two  spaces/posthorn.sealkey",
+			set_up: "in two  spaces/posthorn.setuplink",
 		});
 		const backup = await run(["backup", "copy.db", "--json"], env, cwd);
 		expect(JSON.parse(backup.out)).toMatchObject({
-			database: "data/posthorn.db",
+			database,
 			file: "copy.db",
 			bytes: statSync(join(cwd, "copy.db")).size,
 			seconds: expect.any(Number),
