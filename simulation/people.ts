@@ -4,7 +4,7 @@
  */
 import { EVENT_TYPES, eventTypeEntry } from "@posthorn/protocol";
 import type { LogPosition } from "../packages/server/src/api/routes/publishing/events.ts";
-import type { RetriedPosition } from "../packages/server/src/storage/port.ts";
+import type { RetryPosition } from "../packages/server/src/storage/port.ts";
 import type { Act, ReadResult } from "./happenings.ts";
 import type { SimNode } from "./nodes/node.ts";
 import type { Mood, Step } from "./plan.ts";
@@ -371,9 +371,10 @@ export class People {
 	/** Retries everything that waits, step by step, as the API's route does. */
 	async #retryAll(projectId: string, webhookId: string, random: Random): Promise<void> {
 		let at: number | null = null;
-		let after: RetriedPosition | null = null;
+		let left: number | null = null;
+		let after: RetryPosition | null = null;
 		for (let steps = 0; steps < 100; steps++) {
-			const behind: RetriedPosition | undefined = after ?? undefined;
+			const behind: RetryPosition | undefined = after ?? undefined;
 			after = null;
 			await this.#call(
 				{ act: "retry now", projectId, webhookId },
@@ -381,12 +382,17 @@ export class People {
 				TRIES,
 				async ({ storage, engine, clock }) => {
 					at = Math.min(at ?? clock.now(), clock.now());
-					const step = { projectId, webhookId, at, limit: RETRY_STEP, after: behind };
+					const waiting: number =
+						left ?? (await storage.seen.countRetries({ projectId, webhookId, at, limit: 100_000 })).count;
+					const limit = Math.min(RETRY_STEP, waiting);
+					if (limit === 0) return { done: true, answer: "nothing waits" };
+					const step = { projectId, webhookId, at, limit, after: behind };
 					const { seqs, next } = await engine.wakeAfter(
 						projectId,
 						storage.seen.retryWaiting(step),
 						({ seqs }) => seqs.length > 0,
 					);
+					left = waiting - seqs.length;
 					after = next;
 					return { done: true, answer: `${seqs.length} are due` };
 				},

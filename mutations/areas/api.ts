@@ -55,8 +55,8 @@ export const API = [
 	...of("server/src/api/routes/log/bulk.ts", inApi("deferred-rights"), [
 		{
 			name: "filtered-replay-outlives-rights",
-			find: "\t\t\t\tawait authorize();\n\t\t\t\tconst replayed",
-			replace: "\t\t\t\tconst replayed",
+			find: "\t\tawait authorize();\n\t\tconst call = storage.replayMatching",
+			replace: "\t\tconst call = storage.replayMatching",
 			only: "during a bulk action",
 			why: "A removed member's replay by filter continues for several transactions.",
 		},
@@ -69,8 +69,8 @@ export const API = [
 		},
 		{
 			name: "retry-outlives-rights",
-			find: "\t\t\t\t\t\tawait authorizeAgain();\n\t\t\t\t\t\tconst call = storage.retryWaiting",
-			replace: "\t\t\t\t\t\tconst call = storage.retryWaiting",
+			find: "\t\t\t\t\t\tawait authorize();\n\t\t\t\t\t\tconst limit",
+			replace: "\t\t\t\t\t\tconst limit",
 			only: "during a bulk action",
 			why: "A removed member's retry of a webhook continues to its last delivery.",
 		},
@@ -134,6 +134,47 @@ export const API = [
 			},
 		],
 	),
+	...of("server/src/api/routes/log/bulk.ts", inApi("retries"), [
+		{
+			name: "retry-all-takes-more",
+			find: "const limit = Math.min(BULK_ACTIONS.retries, waiting - count);",
+			replace: "const limit = BULK_ACTIONS.retries;",
+			only: "no more than waited",
+			why: "Deliveries that fail again while all are retried use up all their attempts at once.",
+		},
+	]),
+	...of("server/src/storage/verbs/deliveries.ts", inApi("deferred-rights"), [
+		{
+			name: "waiting-replay-outlives-rights",
+			find: '\tif (!(yield* mayStill(project, p.by))) return { kind: "no_delivery" };\n',
+			replace: "",
+			only: "left waiting",
+			why: "A removed member's replay that waited sends a delivery again.",
+		},
+		{
+			name: "waiting-replays-outlive-rights",
+			find: "\tif (!(yield* mayStill(project, p.by))) return { count: 0, next: null };\n",
+			replace: "",
+			only: "left waiting",
+			why: "A removed member's bulk replay that waited sends hundreds of deliveries again.",
+		},
+		{
+			name: "waiting-dismissals-outlive-rights",
+			find: "\tif (!(yield* mayStill(project, by))) return deliveries.map(() => false);\n",
+			replace: "",
+			only: "left waiting",
+			why: "A removed member's request that waited hides failed deliveries.",
+		},
+	]),
+	...of("server/src/storage/verbs/retries.ts", inApi("deferred-rights"), [
+		{
+			name: "waiting-retries-outlive-rights",
+			find: "\tif (!(yield* mayStill(project, by))) return deliveries.map(() => nothing);\n",
+			replace: "",
+			only: "left waiting",
+			why: "A removed member's request that waited uses up attempts of deliveries.",
+		},
+	]),
 	...of("server/src/storage/verbs/keys.ts", inApi("deferred-rights"), [
 		{
 			name: "waiting-revocations-outlive-rights",

@@ -7,6 +7,7 @@ import { until } from "../../../testkit/src/until.ts";
 import { TestApi } from "../../test/api/api.ts";
 import { member, setUp } from "../../test/api/browser.ts";
 import { RESPONSES } from "../base/budgets.ts";
+import { answered } from "../engine/send/receiver.fixture.ts";
 import { OneByOne } from "./http/body.ts";
 
 let api: TestApi;
@@ -18,6 +19,8 @@ beforeEach(async () => {
 	gate = Promise.resolve();
 	reads = 0;
 	api = await TestApi.start({
+		// So long that no retry is made unless someone asks for it.
+		retryDelaysMs: [3_600_000],
 		parts: ({ storage }) => ({
 			storage: new Proxy(storage, {
 				get(target, name) {
@@ -294,10 +297,11 @@ describe.each([
 			else await api.call("PATCH", path, { body: { role: "viewer" } });
 			if (verb === "replayDelivery") return { kind: "queued" };
 			const isSecond = changed.mock.calls.length > 1;
-			if (verb === "retryWaiting") return { seqs: [1], next: isSecond ? null : { dueAt: 1, seq: 1, queue: "retry" } };
+			if (verb === "retryWaiting") return { seqs: [1], next: isSecond ? null : { dueAt: 1, seq: 1 } };
 			if (verb === "replayMatching") return { count: 1, next: isSecond ? null : "att_01kbjh6mrxe3q8z1v2t4w5y6a7" };
 			return given.deliveries?.map(() => (verb === "dismissDeliveries" ? true : { kind: "queued" }));
 		}) as never);
+		vi.spyOn(api.parts.storage, "countRetries").mockResolvedValue({ count: 2, next: null });
 		const dead = {
 			...{ webhookId: id, eventType: "purchase.completed", orderId: null, replay: 0, attempt: 1 },
 			next: null,
@@ -324,6 +328,65 @@ describe.each([
 		);
 		expect(entry).toMatchObject({ detail: { count: done } });
 	});
+});
+
+// Each waited for the project's rows, and was done once it got them.
+test.each([
+	["a removed member", 404],
+	["a deleted key", 401],
+])("replays, retries, dismissals and tests that %s left waiting aren't made", async (who, status) => {
+	await setUp(api);
+	const ada = await member(api, project, "developer", "ada");
+	const { id: keyId, key } = await createKey(["manage"]);
+	const isMember = who === "a removed member";
+	const call = (path: string, body?: object) =>
+		isMember ? ada.call("POST", path, { body }) : api.call("POST", path, { body, key });
+	const webhook = await api.webhook(project);
+	api.receiver.answer = answered(500);
+	const [dead, waiting] = [await api.publish(project), await api.publish(project)];
+	await api.attempted(2);
+	const pathOf = (event: string) => `${webhook}/deliveries/${event}`;
+	await api.call("POST", `${pathOf(dead)}/retry`);
+	const { json: tested } = await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } });
+	await api.attempted(2);
+	const look = async () =>
+		Promise.all([dead, waiting, tested.event_id].map(async (event) => (await api.call("GET", pathOf(event))).json));
+	const before = await look();
+	expect(before.map(({ state }) => state)).toEqual(["dead_lettered", "attempting", "attempting"]);
+	const { storage } = api.parts;
+	const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+	const verbs = [
+		...(["replayDelivery", "replayMatching", "retryDeliveries", "retryWaiting"] as const),
+		...(["dismissDeliveries", "cancelTest", "appendTestEvent"] as const),
+	];
+	const held = verbs.map((verb) => {
+		const store = storage[verb].bind(storage) as (about: object) => Promise<unknown>;
+		return vi.spyOn(storage, verb).mockImplementation((async (about: object) => {
+			await ended;
+			return store(about);
+		}) as never);
+	});
+	const named = (event_id: string) => ({
+		deliveries: [{ webhook_id: webhook.slice(webhook.lastIndexOf("/") + 1), event_id }],
+	});
+	const calls = [
+		...[call(`${pathOf(dead)}/replay`), call(`${project}/replays`, named(dead))],
+		...[call(`${project}/replays`, { filter: {} }), call(`${webhook}/replay`, { status: "failed" })],
+		...[call(`${pathOf(waiting)}/retry`), call(`${project}/retries`, named(waiting)), call(`${webhook}/retry`)],
+		...[call(`${pathOf(dead)}/dismiss`), call(`${project}/dismissals`, named(dead))],
+		...[call(`${pathOf(tested.event_id)}/cancel`), call(`${webhook}/test`, { type: "delivery.success" })],
+	];
+	const begun = () => held.reduce((sum, verb) => sum + verb.mock.calls.length, 0);
+	await vi.waitFor(() => expect(begun()).toBe(calls.length), 60_000);
+	const right = isMember ? `members/${ada.accountId}` : `api-keys/${keyId}`;
+	expect((await api.call("DELETE", `${project}/${right}`)).status).toBe(204);
+	end();
+	expect((await Promise.all(calls)).map((answer) => answer.status)).toEqual(calls.map(() => status));
+	for (const verb of held) verb.mockRestore();
+	expect(await look()).toEqual(before);
+	expect((await api.call("GET", `${project}/attempts/count`)).json.count).toBe(4);
+	const audited = (await api.call("GET", `${project}/audit`)).json.data.map(({ action }) => action);
+	expect(audited.filter((action: string) => action.startsWith("deliver"))).toEqual(["delivery.retried"]);
 });
 
 test("a key that is deleted while a read waits for others reads nothing", async () => {

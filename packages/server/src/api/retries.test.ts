@@ -162,6 +162,27 @@ test("a selection is retried in a few transactions; if one fails, those before i
 	});
 });
 
+// Those that fail again meanwhile wait after the others, and would be retried until they are dead letters.
+test("a bulk retry takes no more than waited at first", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	await failing(project, 2);
+	const real = api.storage.retryWaiting.bind(api.storage);
+	const spy = vi.spyOn(api.storage, "retryWaiting");
+	const limits: number[] = [];
+	spy.mockImplementation((p) => {
+		limits.push(p.limit);
+		return real({ ...p, limit: 1 });
+	});
+	try {
+		expect((await api.call("POST", `${webhook}/retry`)).json).toEqual({ count: 2 });
+	} finally {
+		spy.mockRestore();
+	}
+	expect(limits).toEqual([2, 1]);
+	await api.attempted(2);
+});
+
 test("audits a bulk retry even if a later step fails", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);

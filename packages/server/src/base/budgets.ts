@@ -281,6 +281,8 @@ export const BULK_ACTIONS = {
 	/** Transactions in a step of a replay by filter: few, so that progress shows. */
 	replayTransactions: 4,
 	retries: 500,
+	/** Retries that one read counts before. The engine's reads wait for it on SQLite. */
+	retriesCounted: 10_000,
 	/** Replays between checks of the caller's rights. Each is a transaction of its own. */
 	namedReplays: 50,
 	namedRetries: 50,

@@ -2,7 +2,7 @@ import type { EventType } from "@posthorn/protocol";
 import type { Budget } from "../base/budget.ts";
 import type { Fault } from "../base/text.ts";
 import type { Pause } from "../base/turns.ts";
-import type { LogEvent } from "../storage/port.ts";
+import type { LogEvent, StillAllowed } from "../storage/port.ts";
 
 /** The engine as the HTTP API and the store's facts see it. */
 export interface Engine {
@@ -13,7 +13,7 @@ export interface Engine {
 	publish(projectId: string, drafts: EventDrafts, options?: PublishOptions): Promise<PublishResult>;
 
 	/** Sends a sample event of this type to one subscribed webhook, outside its lane. */
-	sendTest(projectId: string, webhookId: string, type: EventType): Promise<TestResult>;
+	sendTest(projectId: string, webhookId: string, type: EventType, by?: StillAllowed | null): Promise<TestResult>;
 
 	/** Checks signatures with the webhook's current secret, without giving it away; null if there is no webhook. */
 	signatureCheck(projectId: string, webhookId: string): Promise<SignatureCheck | null>;

@@ -119,13 +119,13 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		recheck: (projectId) => directory.recheck(projectId),
 		sweep: () => sweeper.sweep(),
 
-		async sendTest(projectId, webhookId, type) {
+		async sendTest(projectId, webhookId, type, by) {
 			const { sample } = eventTypeEntry(type);
 			const id = ids.next("event");
 			const createdAt = clock.now();
 			const body = encodeEnvelope({ id, type, createdAt, projectId, data: JSON.stringify(sample) });
 			const event = { id, type, createdAt, body };
-			const call = storage.appendTestEvent({ projectId, webhookId, event });
+			const call = storage.appendTestEvent({ projectId, webhookId, event, by });
 			const stored = await wakeAfter(projectId, call, (stored) => stored === "queued", webhookId);
 			return stored === "queued" ? { kind: stored, eventId: id } : { kind: stored };
 		},

@@ -188,10 +188,11 @@ export interface DeliveryKey {
 	readonly eventId: string;
 }
 
-/** Where the next step of making a webhook's retries early continues. */
-export interface RetriedPosition extends RetryPosition {
-	/** How many more it may take: of those that waited at first. */
-	readonly left: number;
+/** A step of counting a webhook's retries. */
+export interface CountedRetries {
+	readonly count: number;
+	/** Where to continue, or null at the end. */
+	readonly next: RetryPosition | null;
 }
 
 /** A step of making a webhook's retries early. */
@@ -199,7 +200,7 @@ export interface RetriedPage {
 	/** The events whose retries are due now and weren't before. */
 	readonly seqs: readonly number[];
 	/** Where to continue, or null at the end. */
-	readonly next: RetriedPosition | null;
+	readonly next: RetryPosition | null;
 }
 
 /** Leases, lanes, retries and settling, for the engine. */

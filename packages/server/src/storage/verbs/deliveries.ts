@@ -24,7 +24,8 @@ import {
 	summaryOf,
 	toAttemptId,
 } from "../shared/deliveries.ts";
-import { holdWebhook } from "./registry.ts";
+import { mayStill } from "./members.ts";
+import { type By, holdWebhook } from "./registry.ts";
 import { Fragment, greatest, joinByKey, ofProject, type Query, recordsOf, sql } from "./sql.ts";
 import {
 	findProject,
@@ -158,13 +159,14 @@ interface Dismissible {
 
 /**
  * Marks dead letters as needing no decision: they no longer count, and replays by filter leave them out. Returns for each
- * whether it is dismissed now; false if it isn't a dead letter. One transaction.
+ * whether it is dismissed now; false if it isn't a dead letter, or `by` has no access anymore. One transaction.
  */
 export function* dismissDeliveries({
 	projectId,
 	deliveries,
 	at,
-}: ProjectRef & { readonly deliveries: readonly DeliveryKey[]; readonly at: number }): Steps<boolean[]> {
+	by,
+}: ProjectRef & By & { readonly deliveries: readonly DeliveryKey[]; readonly at: number }): Steps<boolean[]> {
 	const project = yield* findProject(projectId);
 	if (project === null) return deliveries.map(() => false);
 	const events = yield* findEvents(project, deliveries);
@@ -180,6 +182,7 @@ export function* dismissDeliveries({
 	}
 	if (known.size === 0) return deliveries.map(() => false);
 	yield* together(holdProject(project));
+	if (!(yield* mayStill(project, by))) return deliveries.map(() => false);
 	const asked = Array.from(known.values(), ({ webhook, seq }) => ({ no: project, webhook, seq }));
 	const changes: Part[] = [];
 	const dismissed = new Set<string>();
@@ -320,7 +323,7 @@ const NUMBER_TEST = new Fragment({
 
 /** Stores a test event outside the log and queues it for its webhook, if that subscribes to its type. */
 export function* appendTestEvent(
-	p: WebhookRef & { readonly event: { id: string; type: string; createdAt: number; body: Uint8Array } },
+	p: WebhookRef & By & { readonly event: { id: string; type: string; createdAt: number; body: Uint8Array } },
 ): Steps<TestEventResult> {
 	const found = yield* holdWebhook(p);
 	if (found === null) return "no_webhook";
@@ -341,12 +344,13 @@ export function* appendTestEvent(
 	return "queued";
 }
 
-/** Begins a new series for a delivery that has ended. */
-export function* replayDelivery(p: DeliveryOf & { readonly at: number }): Steps<ReplayResult> {
+/** Begins a new series for a delivery that has ended. There is no delivery if `by` has no access anymore. */
+export function* replayDelivery(p: DeliveryOf & By & { readonly at: number }): Steps<ReplayResult> {
 	const project = yield* findProject(p.projectId);
 	const webhook = project === null ? null : yield* findWebhook(project, p.webhookId);
 	if (project === null || webhook === null) return { kind: "no_delivery" };
 	const [, [event]] = yield* together(holdProject(project), eventOf(project, p.eventId));
+	if (!(yield* mayStill(project, p.by))) return { kind: "no_delivery" };
 	const found = event === undefined ? null : yield* findDelivery(project, webhook, event, 1);
 	if (event === undefined || found === null) return { kind: "no_delivery" };
 	const { progress } = found;
@@ -358,11 +362,12 @@ export function* replayDelivery(p: DeliveryOf & { readonly at: number }): Steps<
 	return { kind: "queued", replay };
 }
 
-/** Begins a new series for each delivery that matches. A short transaction. */
-export function* replayMatching(p: MatchingReplays): Steps<ReplayedPage> {
+/** Begins a new series for each delivery that matches; none if `by` has no access anymore. A short transaction. */
+export function* replayMatching(p: MatchingReplays & By): Steps<ReplayedPage> {
 	const project = yield* findProject(p.projectId);
 	if (project === null) return { count: 0, next: null };
 	yield* together(holdProject(project));
+	if (!(yield* mayStill(project, p.by))) return { count: 0, next: null };
 	const { chosen, next } = yield* choose(project, p);
 	const series = chosen.map(({ webhook, seq, replay, status }) => {
 		return { webhook, seq, replay: replay + 1, wasDead: status === "failed" };

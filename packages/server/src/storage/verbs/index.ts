@@ -87,6 +87,7 @@ const DELIVERIES = {
 	countMatching: read(deliveries.countMatching),
 	readLatest: read(deliveries.readLatest),
 	listUnattempted: read(retries.listUnattempted),
+	countRetries: read(retries.countRetries),
 	dismissDeliveries: writeInProject(deliveries.dismissDeliveries),
 	cancelTest: writeInProject(retries.cancelTest),
 	retryDeliveries: writeInProject(retries.retryDeliveries),

@@ -158,8 +158,8 @@ interface Held {
 }
 
 /** For whom something is stored or changed: null for the operator. */
-interface By {
-	readonly by?: StillAllowed | null;
+export interface By {
+	readonly by?: StillAllowed | null | undefined;
 }
 
 /** Holds all of the project; null if the webhook doesn't exist, or not for `by` anymore. */

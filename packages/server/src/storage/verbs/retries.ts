@@ -1,9 +1,9 @@
 /** Pending attempts that users make early or cancel. The attempt keeps its number and its queue. */
 import type {
 	CancelTestResult,
+	CountedRetries,
 	DeliveryKey,
 	RetriedPage,
-	RetriedPosition,
 	RetryNowResult,
 	RetryPosition,
 } from "../port/delivery.ts";
@@ -12,10 +12,22 @@ import { cancelledMark } from "../port/log.ts";
 import type { ProjectRef, WebhookRef } from "../port/registry.ts";
 import { QUEUE_CODE, QUEUES, queueOf } from "../shared/deliveries.ts";
 import { findEvents, nextOf } from "./deliveries.ts";
-import { holdWebhook } from "./registry.ts";
+import { mayStill } from "./members.ts";
+import { type By, holdWebhook } from "./registry.ts";
 import { describeEvents } from "./search.ts";
 import { Fragment, fragment, type Query, sql } from "./sql.ts";
-import { findProject, holdProject, row, rows, type Steps, toDatabaseTime, together, toNodeTime, wake } from "./verb.ts";
+import {
+	findProject,
+	findWebhook,
+	holdProject,
+	row,
+	rows,
+	type Steps,
+	toDatabaseTime,
+	together,
+	toNodeTime,
+	wake,
+} from "./verb.ts";
 
 const RETRIES = fragment(String(QUEUE_CODE.retry));
 
@@ -30,12 +42,16 @@ const moveRetry = (project: number, webhook: number, seq: number, dueAt: number)
 	WHERE project_no = ${project} AND (seq, webhook_no) >= (${seq}, ${webhook})
 		AND (seq, webhook_no) <= (${seq}, ${webhook})`;
 
-/** Makes the pending attempts of these deliveries due at `at`, unless they were due before. One transaction. */
+/**
+ * Makes the pending attempts of these deliveries due at `at`, unless they were due before. One transaction. Nothing waits
+ * if `by` has no access anymore.
+ */
 export function* retryDeliveries({
 	projectId,
 	deliveries,
 	at,
-}: ProjectRef & { readonly deliveries: readonly DeliveryKey[]; readonly at: number }): Steps<RetryNowResult[]> {
+	by,
+}: ProjectRef & By & { readonly deliveries: readonly DeliveryKey[]; readonly at: number }): Steps<RetryNowResult[]> {
 	const nothing = { kind: "nothing_waits" } as const;
 	const project = yield* findProject(projectId);
 	if (project === null) return deliveries.map(() => nothing);
@@ -48,6 +64,7 @@ export function* retryDeliveries({
 				SELECT no FROM posthorn.webhooks WHERE project_no = ${project} AND id = ${webhookId} AND deleted_at IS NULL`,
 		),
 	);
+	if (!(yield* mayStill(project, by))) return deliveries.map(() => nothing);
 	const numbers = new Map(webhookIds.map((id, i) => [id, webhooks[i]?.[0]?.no]));
 	const dueAt = yield* toDatabaseTime(at);
 	const asked = deliveries.map(({ webhookId }, i) => ({ webhook: numbers.get(webhookId), seq: events[i]?.seq }));
@@ -196,8 +213,9 @@ export function* cancelTest({
 	projectId,
 	webhookId,
 	eventId,
-}: WebhookRef & { readonly eventId: string }): Steps<CancelTestResult> {
-	const found = yield* holdWebhook({ projectId, webhookId });
+	by,
+}: WebhookRef & By & { readonly eventId: string }): Steps<CancelTestResult> {
+	const found = yield* holdWebhook({ projectId, webhookId, by });
 	if (found === null) return "nothing_waits";
 	const { project, webhook } = found;
 	const [event] = yield* findEvents(project, [{ webhookId, eventId }]);
@@ -217,38 +235,57 @@ export function* cancelTest({
 }
 
 /**
- * Makes a webhook's retries due at `at`, soonest first, up to `limit` per call (a short transaction). All calls together
- * take as many as waited at the first, so this ends even if some fail again meanwhile.
+ * Makes a webhook's retries due at `at`, soonest first, up to `limit` per call (a short transaction). Those that fail
+ * again meanwhile may come after the others: see {@link countRetries}.
+ *
+ * @param after the `next` of the previous call
  */
 export function* retryWaiting(
-	p: WebhookRef & {
-		readonly at: number;
-		readonly limit: number;
-		readonly after?: RetriedPosition | undefined;
-	},
+	p: WebhookRef &
+		By & {
+			readonly at: number;
+			readonly limit: number;
+			readonly after?: RetryPosition | undefined;
+		},
 ): Steps<RetriedPage> {
 	const found = yield* holdWebhook(p);
 	if (found === null) return { seqs: [], next: null };
 	const { project, webhook } = found;
 	const dueAt = yield* toDatabaseTime(p.at);
 	const from = p.after ?? { dueAt, seq: Number.MAX_SAFE_INTEGER };
-	const left = p.after?.left ?? (yield* countBehind(project, webhook, from));
 	const waiting = yield* rows<RetryPosition>(sql`
 		SELECT due_at AS "dueAt", seq FROM posthorn.retries
 		WHERE project_no = ${project} AND webhook_no = ${webhook} AND queue = ${RETRIES}
 			AND (due_at, seq) > (${from.dueAt}, ${from.seq})
-		ORDER BY due_at, seq LIMIT ${Math.min(p.limit, left)}`);
+		ORDER BY due_at, seq LIMIT ${p.limit}`);
 	const seqs = waiting.map(({ seq }) => seq);
 	if (seqs.length > 0) yield* together(...seqs.map((seq) => moveRetry(project, webhook, seq, dueAt)), wake(project));
 	const last = waiting.at(-1);
-	const isEnd = last === undefined || waiting.length < p.limit || waiting.length === left;
-	return { seqs, next: isEnd ? null : { dueAt: last.dueAt, seq: last.seq, left: left - waiting.length } };
+	return { seqs, next: last === undefined || waiting.length < p.limit ? null : last };
 }
 
-function* countBehind(project: number, webhook: number, { dueAt, seq }: RetryPosition): Steps<number> {
-	const found = yield* row<{ count: number }>(sql`
+/**
+ * Counts a webhook's retries that are due later than `at`, up to `limit` per call: as many as {@link retryWaiting} should
+ * make early.
+ *
+ * @param after the `next` of the previous call
+ */
+export function* countRetries(
+	p: WebhookRef & { readonly at: number; readonly limit: number; readonly after?: RetryPosition | undefined },
+): Steps<CountedRetries> {
+	const project = yield* findProject(p.projectId);
+	const webhook = project === null ? null : yield* findWebhook(project, p.webhookId);
+	if (project === null || webhook === null) return { count: 0, next: null };
+	const from = p.after ?? { dueAt: yield* toDatabaseTime(p.at), seq: Number.MAX_SAFE_INTEGER };
+	const last = yield* row<RetryPosition>(sql`
+		SELECT due_at AS "dueAt", seq FROM posthorn.retries
+		WHERE project_no = ${project} AND webhook_no = ${webhook} AND queue = ${RETRIES}
+			AND (due_at, seq) > (${from.dueAt}, ${from.seq})
+		ORDER BY due_at, seq LIMIT 1 OFFSET ${p.limit - 1}`);
+	if (last !== undefined) return { count: p.limit, next: last };
+	const rest = yield* row<{ count: number }>(sql`
 		SELECT count(*) AS count FROM posthorn.retries
 		WHERE project_no = ${project} AND webhook_no = ${webhook} AND queue = ${RETRIES}
-			AND (due_at, seq) > (${dueAt}, ${seq})`);
-	return found!.count;
+			AND (due_at, seq) > (${from.dueAt}, ${from.seq})`);
+	return { count: rest!.count, next: null };
 }

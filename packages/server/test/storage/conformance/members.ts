@@ -174,6 +174,51 @@ export function describeMembers(harness: StorageHarness): void {
 			expect(await storage.listWebhooks({ projectId: project, limit: 10 })).toHaveLength(1);
 		});
 
+		test("deliveries are replayed, retried and dismissed only for members and keys that still have the right", async () => {
+			const { storage } = world;
+			const project = await world.project();
+			const webhookId = await world.webhook(project, ["a"]);
+			const [dead, waiting] = await world.publish(project, "a", "a");
+			const lease = await world.lease(project);
+			await world.settle(lease, {
+				attempts: [
+					world.attempt(webhookId, dead!, { status: "failed" }),
+					world.attempt(webhookId, waiting!, { status: "retrying" }),
+				],
+				schedule: [{ webhookId, seq: waiting!.seq, queue: "retry", replay: 0, attempt: 2, dueAt: START + 3_600_000 }],
+				lanes: [{ webhookId, position: 2, open: [] }],
+			});
+			const { createdAtGiven: _, ...test } = world.event(project, "a");
+			const of = { projectId: project, webhookId };
+			await storage.appendTestEvent({ ...of, event: test });
+			const ada = await makeAccount(world, "no-more@example.com");
+			await join(project, await makeAccount(world, "remains@example.com"), "owner");
+			const attempt = async (by: StillAllowed) => {
+				const all = [dead, waiting].map((event) => ({ webhookId, eventId: event!.id }));
+				const many = { projectId: project, deliveries: all, at: START, by };
+				const matching = { projectId: project, selection: {}, at: START + 86_400_000, limit: 10, by };
+				const { createdAtGiven: _, ...event } = world.event(project, "a");
+				return [
+					(await storage.replayDelivery({ ...of, eventId: dead!.id, at: START, by })).kind,
+					(await storage.replayMatching(matching)).count,
+					(await storage.retryDeliveries(many)).map(({ kind }) => kind),
+					(await storage.retryWaiting({ ...of, at: START, limit: 10, by })).seqs,
+					await storage.dismissDeliveries(many),
+					await storage.cancelTest({ ...of, eventId: test.id, by }),
+					await storage.appendTestEvent({ ...of, event, by }),
+				];
+			};
+			const none = ["nothing_waits", "nothing_waits"];
+			const refused = ["no_delivery", 0, none, [], [false, false], "nothing_waits", "no_webhook"];
+			const developer = { accountId: ada.id, role: "developer" } as const;
+			for (const by of [developer, { keyId: world.id("apiKey") }]) expect(await attempt(by)).toEqual(refused);
+			await join(project, ada, "viewer");
+			expect(await attempt(developer)).toEqual(refused);
+			await join(project, ada, "developer");
+			const made = ["queued", 0, ["queued", "queued"], [], [false, false], "cancelled", "queued"];
+			expect(await attempt(developer)).toEqual(made);
+		});
+
 		test("accepting raises a role and never lowers it; the time of joining stays", async () => {
 			const project = await world.project();
 			const account = await makeAccount(world, "riser@example.com");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { cancelledMark, type Lease, type RetriedPosition } from "../../../src/storage/port.ts";
+import { cancelledMark, type Lease, type RetryPosition } from "../../../src/storage/port.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 
@@ -108,7 +108,7 @@ export function describeRetryNow(harness: StorageHarness): void {
 			const retry = { webhookId: other, seq: 1, queue: "retry" as const, replay: 1, attempt: 3, dueAt: START + SECOND };
 			await world.settle(lease, { schedule: [retry] });
 			const taken: number[][] = [];
-			let after: RetriedPosition | undefined;
+			let after: RetryPosition | undefined;
 			do {
 				const page = { at: START + 2 * SECOND, limit: 2, after };
 				const step = await world.storage.retryWaiting({ projectId: project, webhookId: webhook, ...page });
@@ -124,11 +124,30 @@ export function describeRetryNow(harness: StorageHarness): void {
 			expect(await dueTimes(project, other)).toEqual([[1, SECOND, 3]]);
 		});
 
-		test("as many are made early as waited at first, whatever a holder's clock says", async () => {
+		test("those due later are counted in steps of limited size, and nothing of another webhook", async () => {
+			const { project, webhook, lease } = await waiting(5);
+			const other = await world.webhook(project, ["a"]);
+			const retry = { webhookId: other, seq: 1, queue: "retry" as const, replay: 1, attempt: 3, dueAt: START + SECOND };
+			await world.settle(lease, { schedule: [retry] });
+			const count = (at: number, limit: number, after?: RetryPosition) =>
+				world.storage.countRetries({ projectId: project, webhookId: webhook, at, limit, after });
+			const first = await count(START, 2);
+			expect(first).toMatchObject({ count: 2, next: { seq: 2 } });
+			const second = await count(START, 2, first.next!);
+			expect(second).toMatchObject({ count: 2, next: { seq: 4 } });
+			expect(await count(START, 2, second.next!)).toEqual({ count: 1, next: null });
+			expect(await count(START, 5)).toMatchObject({ count: 5, next: { seq: 5 } });
+			expect(await count(START, 9)).toEqual({ count: 5, next: null });
+			expect(await count(START + 3 * SECOND, 9)).toEqual({ count: 2, next: null });
+			const unknown = { projectId: project, webhookId: world.id("webhook"), at: START, limit: 9 };
+			expect(await world.storage.countRetries(unknown)).toEqual({ count: 0, next: null });
+		});
+
+		test("as many can be made early as waited at first, whatever a holder's clock says", async () => {
 			const { project, webhook, lease } = await waiting(4);
 			const of = { projectId: project, webhookId: webhook, at: START, limit: 2 };
 			const first = await world.storage.retryWaiting(of);
-			expect(first).toMatchObject({ seqs: [1, 2], next: { seq: 2, left: 2 } });
+			expect(first).toMatchObject({ seqs: [1, 2], next: { seq: 2 } });
 			// Both fail again, on a node whose clock is far behind, and wait behind the others.
 			for (const seq of [1, 2]) {
 				const nextRetryAt = START + 90_000 + seq;
@@ -140,7 +159,7 @@ export function describeRetryNow(harness: StorageHarness): void {
 				});
 			}
 			const second = await world.storage.retryWaiting({ ...of, after: first.next! });
-			expect(second).toEqual({ seqs: [3, 4], next: null });
+			expect(second).toMatchObject({ seqs: [3, 4], next: { seq: 4 } });
 		});
 
 		test("one whose last attempt started later on its holder's clock is made early, too", async () => {

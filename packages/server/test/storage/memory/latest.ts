@@ -3,6 +3,7 @@ import { STATUS_CODE } from "../../../src/storage/shared/deliveries.ts";
 import { toSummary } from "./attempt-rows.ts";
 import { newestAttempt } from "./delivery.ts";
 import type { MemoryNode } from "./node.ts";
+import { isAllowed } from "./registry.ts";
 import { deliveryKey, eventKey } from "./tables.ts";
 
 function newestOf({ eventId: _, eventType: __, ...newest }: AttemptSummary): LatestAttempt["newest"] {
@@ -30,9 +31,10 @@ export function readLatest(node: MemoryNode, { projectId, deliveries }: Params<"
 /** Whether each is dismissed now; false if it isn't a dead letter. */
 export function dismissDeliveries(
 	node: MemoryNode,
-	{ projectId, deliveries, at }: Params<"dismissDeliveries">,
+	{ projectId, deliveries, at, by }: Params<"dismissDeliveries">,
 ): boolean[] {
 	const project = node.database.project(projectId);
+	if (project !== undefined && !isAllowed(node, project, by)) return deliveries.map(() => false);
 	return deliveries.map(({ webhookId, eventId }) => {
 		const { tables } = node;
 		const webhook = project === undefined ? undefined : node.database.webhook(project.no, webhookId);

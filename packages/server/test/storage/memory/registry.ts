@@ -70,15 +70,20 @@ export function findLive(
 	return project && webhook && lane ? { project, webhook, lane } : null;
 }
 
-/** Whether a change of webhooks by this member or key may still be made. */
-function isAllowed(node: MemoryNode, project: ProjectRow, by: StillAllowed | null | undefined): boolean {
+/** Whether a change by this member or key may still be made. */
+export function isAllowed(node: MemoryNode, project: ProjectRow, by: StillAllowed | null | undefined): boolean {
 	if (!by) return true;
 	const { clock, database } = node;
 	return database.cold.run("read", mayStill(project.no, by), { now: clock.now(), tellPeers: () => undefined });
 }
 
 /** The same, if the change by this member or key may still be made. */
-function findChangeable(node: MemoryNode, projectId: string, webhookId: string, by: StillAllowed | null | undefined) {
+export function findChangeable(
+	node: MemoryNode,
+	projectId: string,
+	webhookId: string,
+	by: StillAllowed | null | undefined,
+) {
 	const found = findLive(node, projectId, webhookId);
 	return found !== null && isAllowed(node, found.project, by) ? found : null;
 }

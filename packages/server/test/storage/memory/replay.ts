@@ -20,16 +20,16 @@ import { ringForChange } from "./alarm.ts";
 import { walkAttempts } from "./attempt-walk.ts";
 import { endsDelivery, progressOf } from "./delivery.ts";
 import type { MemoryNode } from "./node.ts";
-import { findLive } from "./registry.ts";
+import { findChangeable, isAllowed } from "./registry.ts";
 import type { AttemptRow, LaneRow } from "./rows.ts";
 import { eventKey } from "./tables.ts";
 
 export function appendTestEvent(
 	node: MemoryNode,
-	{ projectId, webhookId, event }: Params<"appendTestEvent">,
+	{ projectId, webhookId, event, by }: Params<"appendTestEvent">,
 ): TestEventResult {
 	const { tables } = node;
-	const found = findLive(node, projectId, webhookId);
+	const found = findChangeable(node, projectId, webhookId, by);
 	if (found === null) return "no_webhook";
 	const { project, lane } = found;
 	if (!lane.subscriptions.has(event.type)) return "not_subscribed";
@@ -49,9 +49,9 @@ export function appendTestEvent(
 
 export function replayDelivery(
 	node: MemoryNode,
-	{ projectId, webhookId, eventId, at }: Params<"replayDelivery">,
+	{ projectId, webhookId, eventId, at, by }: Params<"replayDelivery">,
 ): ReplayResult {
-	const found = findLive(node, projectId, webhookId);
+	const found = findChangeable(node, projectId, webhookId, by);
 	const event = found && node.tables.events.by.id.get(eventKey(found.project.no, eventId));
 	if (!found || !event) return { kind: "no_delivery" };
 	const state = progressOf(node, found.webhook.no, event);
@@ -65,7 +65,9 @@ export function replayDelivery(
 }
 
 /** Scanned attempts that are the newest of an ended delivery of an existing webhook. */
-export function replayMatching(node: MemoryNode, p: MatchingReplays): ReplayedPage {
+export function replayMatching(node: MemoryNode, p: Params<"replayMatching">): ReplayedPage {
+	const project = node.database.project(p.projectId);
+	if (project !== undefined && !isAllowed(node, project, p.by)) return { count: 0, next: null };
 	const { rows, next } = walkMatching(node, p);
 	return { count: replayAll(node, p.projectId, rows, p.at), next };
 }

@@ -1,22 +1,27 @@
 import {
 	type CancelTestResult,
+	type CountedRetries,
 	cancelledMark,
 	type DeliveryKey,
 	type Params,
 	type RetriedPage,
 	type RetryNowResult,
+	type RetryPosition,
 } from "../../../src/storage/port.ts";
 import { QUEUE_CODE } from "../../../src/storage/shared/deliveries.ts";
 import { ringForChange } from "./alarm.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";
-import { findLive } from "./registry.ts";
+import { findChangeable } from "./registry.ts";
 import { walkQueue } from "./retries.ts";
+import type { WebhookRow } from "./rows.ts";
 import { deliveryKey, eventKey } from "./tables.ts";
 
-function retryDelivery(node: MemoryNode, projectId: string, of: DeliveryKey, at: number): RetryNowResult {
+type Early = Pick<Params<"retryDeliveries">, "projectId" | "at" | "by">;
+
+function retryDelivery(node: MemoryNode, of: DeliveryKey, { projectId, at, by }: Early): RetryNowResult {
 	const { webhookId, eventId } = of;
-	const found = findLive(node, projectId, webhookId);
+	const found = findChangeable(node, projectId, webhookId, by);
 	const event = found && node.tables.events.by.id.get(eventKey(found.project.no, eventId));
 	const retry = event && node.tables.retries.get(deliveryKey(found.webhook.no, event.seq));
 	if (!found || !retry) return { kind: "nothing_waits" };
@@ -30,9 +35,9 @@ function retryDelivery(node: MemoryNode, projectId: string, of: DeliveryKey, at:
 
 export function cancelTest(
 	node: MemoryNode,
-	{ projectId, webhookId, eventId }: Params<"cancelTest">,
+	{ projectId, webhookId, eventId, by }: Params<"cancelTest">,
 ): CancelTestResult {
-	const found = findLive(node, projectId, webhookId);
+	const found = findChangeable(node, projectId, webhookId, by);
 	const event = found && node.tables.events.by.id.get(eventKey(found.project.no, eventId));
 	if (!found || !event) return "nothing_waits";
 	if (event.seq > 0) return "not_a_test";
@@ -46,28 +51,41 @@ export function cancelTest(
 
 export const retryDeliveries = (
 	node: MemoryNode,
-	{ projectId, deliveries, at }: Params<"retryDeliveries">,
-): RetryNowResult[] => deliveries.map((one) => retryDelivery(node, projectId, one, at));
+	{ deliveries, ...early }: Params<"retryDeliveries">,
+): RetryNowResult[] => deliveries.map((one) => retryDelivery(node, one, early));
 
-/** Takes as many as waited at the first step. */
+/** A webhook's retries after this position. */
+const behind = (node: MemoryNode, webhook: WebhookRow, from: RetryPosition) =>
+	Iterator.from(walkQueue(node, webhook.no, QUEUE_CODE.retry, from)).filter(
+		({ dueAt, seq }) => dueAt > from.dueAt || (dueAt === from.dueAt && seq > from.seq),
+	);
+
 export function retryWaiting(
 	node: MemoryNode,
-	{ projectId, webhookId, at, limit, after }: Params<"retryWaiting">,
+	{ projectId, webhookId, at, limit, after, by }: Params<"retryWaiting">,
 ): RetriedPage {
-	const found = findLive(node, projectId, webhookId);
+	const found = findChangeable(node, projectId, webhookId, by);
 	if (found === null) return { seqs: [], next: null };
 	const { project, webhook } = found;
 	const dueAt = node.offset.toDatabase(at);
-	const from = after ?? { dueAt, seq: Number.MAX_SAFE_INTEGER };
-	const isBehind = (row: { dueAt: number; seq: number }) =>
-		row.dueAt > from.dueAt || (row.dueAt === from.dueAt && row.seq > from.seq);
-	const behind = () => Iterator.from(walkQueue(node, webhook.no, QUEUE_CODE.retry, from)).filter(isBehind);
-	const left = after?.left ?? [...behind()].length;
-	const rows = take(behind(), Math.min(limit, left));
+	const rows = take(behind(node, webhook, after ?? { dueAt, seq: Number.MAX_SAFE_INTEGER }), limit);
 	for (const row of rows) node.tables.retries.put({ ...row, dueAt });
 	if (rows.length > 0) ringForChange(node, project);
 	const last = rows.at(-1);
-	const isEnd = last === undefined || rows.length < limit || rows.length === left;
-	const next = isEnd ? null : { dueAt: last.dueAt, seq: last.seq, left: left - rows.length };
+	const next = last === undefined || rows.length < limit ? null : { dueAt: last.dueAt, seq: last.seq };
 	return { seqs: rows.map(({ seq }) => seq), next };
+}
+
+export function countRetries(
+	node: MemoryNode,
+	{ projectId, webhookId, at, limit, after }: Params<"countRetries">,
+): CountedRetries {
+	const project = node.database.project(projectId);
+	const webhook = project && node.database.webhook(project.no, webhookId);
+	if (webhook === undefined) return { count: 0, next: null };
+	const from = after ?? { dueAt: node.offset.toDatabase(at), seq: Number.MAX_SAFE_INTEGER };
+	const rows = take(behind(node, webhook, from), limit);
+	const last = rows.at(-1);
+	const next = last === undefined || rows.length < limit ? null : { dueAt: last.dueAt, seq: last.seq };
+	return { count: rows.length, next };
 }

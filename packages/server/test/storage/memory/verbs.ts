@@ -22,6 +22,7 @@ const FREE_VERBS = {
 	acquireLeases: leases.acquireLeases,
 	countAttempts: history.countAttempts,
 	countMatching: replay.countMatching,
+	countRetries: retryNow.countRetries,
 	createProject: registry.createProject,
 	findEvent: log.findEvent,
 	findReferences: search.findReferences,

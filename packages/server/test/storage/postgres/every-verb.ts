@@ -106,13 +106,9 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 	const deliveries = [{ webhookId: webhook, eventId: events[2]!.id }];
 	await storage.retryDeliveries({ projectId: project, deliveries, at: 1 });
 	await storage.retryWaiting({ projectId: project, webhookId: webhook, at: 0, limit: 1 });
-	await storage.retryWaiting({
-		projectId: project,
-		webhookId: webhook,
-		at: 0,
-		limit: 1,
-		after: { dueAt: 1, seq: 1, left: 1 },
-	});
+	const of = { projectId: project, webhookId: webhook, at: 0 };
+	await storage.retryWaiting({ ...of, limit: 1, after: { dueAt: 1, seq: 1 } });
+	for (const limit of [1, 100]) await storage.countRetries({ ...of, limit });
 	const { createdAtGiven: _, ...sample } = world.event(project, "a");
 	await storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
 	await storage.cancelTest({ projectId: project, webhookId: webhook, eventId: sample.id });

@@ -137,7 +137,8 @@ function runEveryOperation(c: Connection): void {
 	verbs.replayDelivery({ projectId: "p", webhookId: "w", eventId: "evt_1", at: 1 });
 	verbs.replayMatching({ projectId: "p", selection: { statuses: ["failed"] }, at: Date.now(), limit: 10 });
 	verbs.retryDeliveries({ projectId: "p", deliveries: [{ webhookId: "w", eventId: "evt_3" }], at: 1 });
-	verbs.retryWaiting({ projectId: "p", webhookId: "w", at: 0, limit: 1, after: { dueAt: 0, seq: 0, left: 1 } });
+	verbs.retryWaiting({ projectId: "p", webhookId: "w", at: 0, limit: 1, after: { dueAt: 0, seq: 0 } });
+	verbs.countRetries({ projectId: "p", webhookId: "w", at: 0, limit: 1 });
 	verbs.retryWaiting({ projectId: "p", webhookId: "w", at: 0, limit: 1 });
 	verbs.dismissDeliveries({ projectId: "p", deliveries: [{ webhookId: "w", eventId: "evt_1" }], at: 1 });
 	verbs.readLatest({ projectId: "p", deliveries: [{ webhookId: "w", seq: 1 }] });

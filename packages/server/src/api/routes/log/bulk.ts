@@ -1,11 +1,11 @@
 /** Bulk replays, retries and dismissals: of a webhook's deliveries, of named ones, or of those that match a filter. */
 import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import type { AuditNote } from "../../../accounts/index.ts";
+import { type AuditNote, stillAllowed } from "../../../accounts/index.ts";
 import { BULK_ACTIONS } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
 import { listDeliveries } from "../../../search/deliveries.ts";
-import type { DeliveryKey, MatchingReplays, RetriedPosition } from "../../../storage/port.ts";
+import type { DeliveryKey, MatchingReplays, RetryPosition, StillAllowed, WebhookRef } from "../../../storage/port.ts";
 import { found, notFound } from "../../http/problem.ts";
 import { parseTime, timeRange } from "../../http/validate.ts";
 import { type ApiParts, type Call, type Route, routeIn } from "../../route.ts";
@@ -161,8 +161,23 @@ function knownKeys(deliveries: Static<ReturnType<typeof namedDeliveries>>): Deli
 }
 
 type Matching = Omit<MatchingReplays, "limit">;
-/** Throws if the caller has lost the right to continue: called before each piece of a long action. */
-type Authorize = Call<unknown, unknown>["authorizeAgain"];
+
+/** For whom something long is done. */
+interface Rights {
+	/** Checked again by storage with each piece, which it leaves undone once the right has ended. */
+	readonly by: StillAllowed | null;
+	/**
+	 * Throws if the right to continue has ended: called before each piece, and if storage did nothing, which may be why.
+	 */
+	readonly authorize: () => Promise<void>;
+}
+
+const rightsOf = ({
+	principal,
+	authorizeAgain,
+}: Pick<Call<unknown, unknown>, "principal" | "authorizeAgain">): Rights => {
+	return { by: stillAllowed(principal, "developer"), authorize: authorizeAgain };
+};
 
 export function bulkRoutes({ storage, engine, clock, logger, references }: ApiParts): Route[] {
 	const webhook = "/v1/projects/{project_id}/webhooks/{webhook_id}";
@@ -197,7 +212,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 	async function replayThese(
 		projectId: string,
 		deliveries: readonly DeliveryKey[],
-		authorize: Authorize,
+		{ by, authorize }: Rights,
 		done: DeliveryKey[],
 	) {
 		const at = clock.now();
@@ -205,7 +220,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		for (const [i, key] of deliveries.entries()) {
 			try {
 				if (i % BULK_ACTIONS.namedReplays === 0) await authorize();
-				const { kind } = await storage.replayDelivery({ projectId, ...key, at });
+				const { kind } = await storage.replayDelivery({ projectId, ...key, at, by });
 				if (kind === "queued") done.push(key);
 				else skipped++;
 			} catch (error) {
@@ -215,13 +230,14 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				return { count, skipped, left: deliveries.length - count - skipped };
 			}
 		}
+		if (done.length === 0) await authorize();
 		return { count: done.length, skipped };
 	}
 
 	async function replayMatching(
 		projectId: string,
 		{ filter = {}, dry_run = false, cursor, before }: Static<typeof ReplaysRequest>,
-		authorize: Authorize,
+		rights: Rights,
 	) {
 		const now = clock.now();
 		const at = Math.min((before === undefined ? null : parseTime(before)) ?? now, now);
@@ -230,7 +246,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		const matching = { projectId, selection, at, after };
 		const rest = (next: string | null) => ({ next_cursor: cursorOf(next), before: isoTime(at), ...searched });
 		if (!dry_run) {
-			const { count, next } = await replayStep(matching, authorize);
+			const { count, next } = await replayStep(matching, rights);
 			return { count, ...rest(next) };
 		}
 		const limit = BULK_ACTIONS.replayTransactions * BULK_ACTIONS.replays;
@@ -245,20 +261,20 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 	}
 
 	/** Replays some in one transaction, and has them sent, even if it failed: it may have been committed. */
-	const replaySome = (matching: Matching) =>
-		engine.wakeAfter(
-			matching.projectId,
-			storage.replayMatching({ ...matching, limit: BULK_ACTIONS.replays }),
-			({ count }) => count > 0,
-		);
+	async function replaySome(matching: Matching, { by, authorize }: Rights) {
+		await authorize();
+		const call = storage.replayMatching({ ...matching, limit: BULK_ACTIONS.replays, by });
+		const replayed = await engine.wakeAfter(matching.projectId, call, ({ count }) => count > 0);
+		if (replayed.count === 0) await authorize();
+		return replayed;
+	}
 
 	/** If a transaction fails, those before it stay replayed, and the next step continues after them. */
-	async function replayStep(matching: Matching, authorize: Authorize) {
+	async function replayStep(matching: Matching, rights: Rights) {
 		let [count, after] = [0, matching.after];
 		for (let transaction = 0; transaction < BULK_ACTIONS.replayTransactions; transaction++) {
 			try {
-				await authorize();
-				const replayed = await replaySome({ ...matching, after });
+				const replayed = await replaySome({ ...matching, after }, rights);
 				count += replayed.count;
 				if (replayed.next === null) return { count, next: null };
 				after = replayed.next;
@@ -275,16 +291,28 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 	async function dismissThese(
 		projectId: string,
 		deliveries: readonly DeliveryKey[],
-		authorize: Authorize,
+		{ by, authorize }: Rights,
 		done: DeliveryKey[],
 	): Promise<void> {
 		const at = clock.now();
 		for (let from = 0; from < deliveries.length; from += BULK_ACTIONS.dismissals) {
 			await authorize();
 			const these = deliveries.slice(from, from + BULK_ACTIONS.dismissals);
-			const results = await storage.dismissDeliveries({ projectId, deliveries: these, at });
+			const results = await storage.dismissDeliveries({ projectId, deliveries: these, at, by });
+			if (!results.includes(true)) await authorize();
 			done.push(...these.filter((_, i) => results[i]));
 		}
+	}
+
+	async function countWaiting(of: WebhookRef & { readonly at: number }): Promise<number> {
+		let count = 0;
+		let after: RetryPosition | undefined;
+		do {
+			const step = await storage.countRetries({ ...of, limit: BULK_ACTIONS.retriesCounted, after });
+			count += step.count;
+			after = step.next ?? undefined;
+		} while (after !== undefined);
+		return count;
 	}
 
 	return [
@@ -296,7 +324,10 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			body: ReplayRequest,
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are replayed.", schema: ReplayedCount },
-			async handler({ params: { projectId, webhookId }, body, audit, authorizeAgain }) {
+			async handler(call) {
+				const { params, body, audit } = call;
+				const { projectId, webhookId } = params;
+				const rights = rightsOf(call);
 				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
 				const at = clock.now();
 				const selection = { ...timeRange(body.since, body.until), webhookIds: [webhookId], statuses: [body.status] };
@@ -305,9 +336,8 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				const note = () => audit(noteOf("deliveries.replayed", webhook, { filter: body, count }));
 				try {
 					do {
-						await authorizeAgain();
 						// Attempts that fail again meanwhile are left alone, so that this ends.
-						const step = await replaySome({ projectId, selection, at, after });
+						const step = await replaySome({ projectId, selection, at, after }, rights);
 						count += step.count;
 						after = step.next ?? undefined;
 					} while (after !== undefined);
@@ -327,20 +357,23 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			body: ReplaysRequest,
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are replayed.", schema: Replays },
-			async handler({ params: { projectId }, body, audit, authorizeAgain }) {
+			async handler(call) {
+				const { params, body, audit } = call;
+				const { projectId } = params;
+				const rights = rightsOf(call);
 				const { filter = {}, dry_run = false } = body;
 				if (body.deliveries) {
 					const deliveries = knownKeys(body.deliveries);
 					const note = await naming(projectId, "deliveries.replayed", { deliveries });
 					const done: DeliveryKey[] = [];
-					const call = replayThese(projectId, deliveries, authorizeAgain, done);
-					const result = await engine.wakeAfter(projectId, call, ({ count }) => count > 0);
+					const replaying = replayThese(projectId, deliveries, rights, done);
+					const result = await engine.wakeAfter(projectId, replaying, ({ count }) => count > 0);
 					if (done.length > 0) audit(note(done));
 					return result;
 				}
-				if (dry_run) return await replayMatching(projectId, body, authorizeAgain);
+				if (dry_run) return await replayMatching(projectId, body, rights);
 				const note = await naming(projectId, "deliveries.replayed", { filter });
-				const result = await replayMatching(projectId, body, authorizeAgain);
+				const result = await replayMatching(projectId, body, rights);
 				if (result.count > 0) audit(note([], result.count));
 				return result;
 			},
@@ -352,19 +385,26 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			access: "developer",
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are retried now.", schema: ReplayedCount },
-			async handler({ params: { projectId, webhookId }, audit, authorizeAgain }) {
+			async handler(call) {
+				const { params, audit } = call;
+				const { projectId, webhookId } = params;
+				const { by, authorize } = rightsOf(call);
 				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
 				const at = clock.now();
+				// No more than wait now, so that this ends even if they fail again meanwhile.
+				const waiting = await countWaiting({ projectId, webhookId, at });
 				let count = 0;
-				let after: RetriedPosition | undefined;
+				let after: RetryPosition | null | undefined;
 				try {
-					do {
-						await authorizeAgain();
-						const call = storage.retryWaiting({ projectId, webhookId, at, limit: BULK_ACTIONS.retries, after });
-						const step = await engine.wakeAfter(projectId, call, ({ seqs }) => seqs.length > 0);
+					while (count < waiting && after !== null) {
+						await authorize();
+						const limit = Math.min(BULK_ACTIONS.retries, waiting - count);
+						const retrying = storage.retryWaiting({ projectId, webhookId, at, limit, after, by });
+						const step = await engine.wakeAfter(projectId, retrying, ({ seqs }) => seqs.length > 0);
+						if (step.seqs.length === 0) await authorize();
 						count += step.seqs.length;
-						after = step.next ?? undefined;
-					} while (after !== undefined);
+						after = step.next;
+					}
 				} finally {
 					if (count > 0) audit(noteOf("deliveries.retried", webhook, { count }));
 				}
@@ -378,18 +418,22 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			body: RetriesRequest,
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are retried now.", schema: Retries },
-			async handler({ params: { projectId }, body: { deliveries }, audit, authorizeAgain }) {
-				const keys = knownKeys(deliveries);
+			async handler(call) {
+				const { params, body, audit } = call;
+				const { projectId } = params;
+				const { by, authorize } = rightsOf(call);
+				const keys = knownKeys(body.deliveries);
 				const note = await naming(projectId, "deliveries.retried", { deliveries: keys });
 				const at = clock.now();
 				const done: DeliveryKey[] = [];
 				try {
 					for (let from = 0; from < keys.length; from += BULK_ACTIONS.namedRetries) {
-						await authorizeAgain();
+						await authorize();
 						const these = keys.slice(from, from + BULK_ACTIONS.namedRetries);
-						const call = storage.retryDeliveries({ projectId, deliveries: these, at });
-						const isQueued = ({ kind }: Awaited<typeof call>[number]) => kind === "queued";
-						const results = await engine.wakeAfter(projectId, call, (some) => some.some(isQueued));
+						const retrying = storage.retryDeliveries({ projectId, deliveries: these, at, by });
+						const isQueued = ({ kind }: Awaited<typeof retrying>[number]) => kind === "queued";
+						const results = await engine.wakeAfter(projectId, retrying, (some) => some.some(isQueued));
+						if (!results.some(isQueued)) await authorize();
 						done.push(...these.filter((_, i) => isQueued(results[i]!)));
 					}
 				} finally {
@@ -406,14 +450,17 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			body: DismissalsRequest,
 			rate: "bulkReplays",
 			success: { status: 200, description: "How many deliveries are dismissed.", schema: Dismissals },
-			async handler({ params: { projectId }, body, audit, authorizeAgain }) {
+			async handler(call) {
+				const { params, body, audit } = call;
+				const { projectId } = params;
+				const rights = rightsOf(call);
 				const { filter = {} } = body;
 				const deliveries = body.deliveries && keysOf(body.deliveries);
 				const note = await naming(projectId, "deliveries.dismissed", deliveries ? { deliveries } : { filter });
 				const done: DeliveryKey[] = [];
 				try {
 					if (deliveries) {
-						await dismissThese(projectId, deliveries, authorizeAgain, done);
+						await dismissThese(projectId, deliveries, rights, done);
 						return { count: done.length, skipped: deliveries.length - done.length };
 					}
 					const { filter: matching, searched } = await logFilter(references, projectId, filter, 1);
@@ -421,7 +468,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 					let before = positionOf(body.cursor, "/cursor");
 					for (let page = 0; page < DISMISSED_PAGES; page++) {
 						const { rows, next } = await listDeliveries(storage, projectId, failed, { limit: MAX_NAMED, before });
-						await dismissThese(projectId, rows, authorizeAgain, done);
+						await dismissThese(projectId, rows, rights, done);
 						before = next ?? undefined;
 						if (next === null) break;
 					}

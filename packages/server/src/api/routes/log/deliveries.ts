@@ -1,6 +1,6 @@
 import { type EventType, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import type { AuditNote } from "../../../accounts/index.ts";
+import { type AuditNote, stillAllowed } from "../../../accounts/index.ts";
 import { LOG_READS, RESPONSES } from "../../../base/budgets.ts";
 import { grouped } from "../../../base/text.ts";
 import {
@@ -11,7 +11,7 @@ import {
 	listDeliveries,
 } from "../../../search/deliveries.ts";
 import type { Attempt as StoredAttempt } from "../../../storage/port.ts";
-import { found, notFound, Problem } from "../../http/problem.ts";
+import { found, Problem } from "../../http/problem.ts";
 import { type ApiParts, type PathParams, type Route, routeIn } from "../../route.ts";
 import {
 	component,
@@ -160,10 +160,11 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 			rate: "replays",
 			success: { status: 202, description: "The new series has begun.", schema: ReplayAccepted },
 			problems: { conflict: "The delivery is still attempting." },
-			async handler({ params, audit }) {
-				const call = storage.replayDelivery({ ...params, at: clock.now() });
+			async handler({ params, principal, audit, gone }) {
+				const by = stillAllowed(principal, "developer");
+				const call = storage.replayDelivery({ ...params, at: clock.now(), by });
 				const result = await engine.wakeAfter(params.projectId, call, ({ kind }) => kind === "queued");
-				if (result.kind === "no_delivery") throw notFound("delivery");
+				if (result.kind === "no_delivery") return gone("delivery");
 				if (result.kind === "attempting")
 					throw new Problem(
 						"conflict",
@@ -181,11 +182,13 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 			rate: "replays",
 			success: { status: 202, description: "The attempt is due now.", schema: ReplayAccepted },
 			problems: { conflict: "No attempt of this delivery is waiting." },
-			async handler({ params, audit }) {
+			async handler({ params, principal, audit, authorizeAgain }) {
 				const { projectId, webhookId, eventId } = params;
-				const call = storage.retryDeliveries({ projectId, deliveries: [{ webhookId, eventId }], at: clock.now() });
+				const [deliveries, by] = [[{ webhookId, eventId }], stillAllowed(principal, "developer")];
+				const call = storage.retryDeliveries({ projectId, deliveries, at: clock.now(), by });
 				const [result] = await engine.wakeAfter(projectId, call, ([one]) => one!.kind === "queued");
 				if (result!.kind === "nothing_waits") {
+					await authorizeAgain();
 					const delivery = found("delivery", await storage.getDelivery(params));
 					throw new Problem(
 						"conflict",
@@ -210,10 +213,11 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 				schema: component("TestCancelled")({ cancelled: Type.Boolean() }),
 			},
 			problems: { conflict: "It isn't a test event, or no attempt of it is waiting." },
-			async handler({ params, audit }) {
-				const call = storage.cancelTest(params);
+			async handler({ params, principal, audit, authorizeAgain }) {
+				const call = storage.cancelTest({ ...params, by: stillAllowed(principal, "developer") });
 				const result = await engine.wakeAfter(params.projectId, call, (result) => result === "cancelled");
 				if (result !== "cancelled") {
+					await authorizeAgain();
 					found("delivery", await storage.getDelivery(params));
 					throw new Problem(
 						"conflict",
@@ -238,11 +242,12 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 				schema: component("Dismissed")({ dismissed: Type.Boolean() }),
 			},
 			problems: { conflict: "The delivery isn't dead-lettered." },
-			async handler({ params, audit }) {
+			async handler({ params, principal, audit, authorizeAgain }) {
 				const { projectId, webhookId, eventId } = params;
-				const deliveries = [{ webhookId, eventId }];
-				const [dismissed] = await storage.dismissDeliveries({ projectId, deliveries, at: clock.now() });
+				const [deliveries, by] = [[{ webhookId, eventId }], stillAllowed(principal, "developer")];
+				const [dismissed] = await storage.dismissDeliveries({ projectId, deliveries, at: clock.now(), by });
 				if (!dismissed) {
+					await authorizeAgain();
 					found("delivery", await storage.getDelivery(params));
 					throw new Problem("conflict", "Only a dead-lettered delivery can be dismissed. This one isn't.");
 				}

@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import { type AuditNote, type Principal, stillAllowed } from "../../../accounts/index.ts";
 import { MAX_IN_FLIGHT, type WebhookView } from "../../../registry/webhooks.ts";
 import type { Webhook as StoredWebhook } from "../../../storage/port.ts";
-import { found, invalid, notFound, Problem } from "../../http/problem.ts";
+import { found, invalid, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
 	component,
@@ -297,7 +297,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 				schema: component("TestAccepted")({ event_id: id("evt", "test event") }),
 			},
 			problems: { conflict: "The webhook is paused, or the database is in quarantine." },
-			async handler({ params: { projectId, webhookId }, body, audit }) {
+			async handler({ params: { projectId, webhookId }, body, principal, audit, gone }) {
 				const view = found("webhook", await webhooks.get(projectId, webhookId));
 				if (view.webhook.status === "paused")
 					throw new Problem("conflict", "The webhook is paused, so nothing is sent to it. Resume it first.");
@@ -306,8 +306,8 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 						"conflict",
 						"The service was restored from a backup, and sends nothing until its operator releases it.",
 					);
-				const result = await engine.sendTest(projectId, webhookId, body.type);
-				if (result.kind === "no_webhook") throw notFound("webhook");
+				const result = await engine.sendTest(projectId, webhookId, body.type, stillAllowed(principal, "developer"));
+				if (result.kind === "no_webhook") return gone("webhook");
 				if (result.kind === "not_subscribed")
 					throw invalid([{ pointer: "/type", detail: "must be a type that the webhook is subscribed to" }]);
 				audit(noteOf("webhook.tested", view.webhook, { type: body.type }));
