@@ -107,6 +107,26 @@ it("reports that there was no response", async () => {
 	expect(error).toMatchObject({ status: 0, code: "unreachable" });
 });
 
+// It was taken for an error of the page, and wasn't requested again.
+it.each([200, 500])("reports that a response with status %i broke off", async (status) => {
+	answer = (_, response) => {
+		response.writeHead(status, { "content-type": "application/json", "content-length": "100" });
+		response.write("{", () => response.destroy());
+	};
+	expect(await problem(callApi("GET", `${origin}/v1/a`))).toMatchObject({ status: 0, code: "unreachable" });
+});
+
+// Someone who had just signed in again was signed out.
+it("keeps a session that began while a request of the previous one was on its way", async () => {
+	rememberSession(SESSION);
+	answer = (_, response) => {
+		rememberSession({ ...SESSION, csrf_token: "token-2" });
+		response.writeHead(401).end();
+	};
+	await problem(callApi("GET", `${origin}/v1/a`));
+	expect(queryClient.getQueryData(SESSION_KEY)).toMatchObject({ csrf_token: "token-2" });
+});
+
 it("clears the session and its data once it has ended", async () => {
 	rememberSession(SESSION);
 	queryClient.setQueryData(["project", "proj_1", "webhooks"], ["seen"]);

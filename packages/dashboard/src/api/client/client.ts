@@ -36,15 +36,20 @@ export function callUrl(template: string, { path = {}, query = {} }: Pick<CallOp
 
 /**
  * One API call with the session's cookie, and with its CSRF token if it changes something. Returns the JSON body, or
- * undefined for 204. Throws {@link ApiError} for anything but success; a 401 also ends the session here.
+ * undefined for 204. Throws {@link ApiError} for anything but success; a 401 also ends the session here, unless it is
+ * another one by then.
  */
 export async function callApi<Body>(method: Method, template: string, options: CallOptions = {}): Promise<Body> {
 	const headers = new Headers({ accept: "application/json" });
-	const token = method === "GET" ? null : csrfToken();
-	if (token !== null) headers.set("x-csrf-token", token);
+	const session = csrfToken();
+	if (method !== "GET" && session !== null) headers.set("x-csrf-token", session);
 	if (options.body !== undefined) headers.set("content-type", "application/json");
 	if (method === "GET" && template.startsWith(OF_PROJECT)) await holding();
 	const sentAt = Date.now();
+	const broken = (error: unknown): never => {
+		if (options.signal?.aborted === true) throw error;
+		throw new ApiError(navigator.onLine !== false ? UNREACHABLE : method === "GET" ? OFFLINE : OFFLINE_CHANGE);
+	};
 	const response = await fetch(callUrl(template, options), {
 		method,
 		headers,
@@ -52,24 +57,15 @@ export async function callApi<Body>(method: Method, template: string, options: C
 		cache: "no-store",
 		...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
 		...(options.signal === undefined ? {} : { signal: options.signal }),
-	}).catch((error: unknown) => {
-		if (options.signal?.aborted === true) throw error;
-		throw new ApiError(navigator.onLine !== false ? UNREACHABLE : method === "GET" ? OFFLINE : OFFLINE_CHANGE);
-	});
+	}).catch(broken);
 	noteServerTime(response.headers.get("date"), sentAt, Date.now());
+	const text = await response.text().catch(broken);
 	if (!response.ok) {
-		const error = await readProblem(response);
-		if (error.status === 401 && csrfToken() !== null) forgetSession();
-		throw error;
+		if (response.status === 401 && session !== null && session === csrfToken()) forgetSession();
+		const wait = Number(response.headers.get("retry-after") ?? Number.NaN);
+		throw new ApiError(problemOf(text, response), Number.isFinite(wait) ? wait : null);
 	}
-	if (response.status === 204) return undefined as Body;
-	return (await response.json()) as Body;
-}
-
-async function readProblem(response: Response): Promise<ApiError> {
-	const wait = Number(response.headers.get("retry-after") ?? Number.NaN);
-	const text = await response.text();
-	return new ApiError(problemOf(text, response), Number.isFinite(wait) ? wait : null);
+	return (response.status === 204 ? undefined : JSON.parse(text)) as Body;
 }
 
 function problemOf(text: string, { status, statusText }: Response): ProblemBody {

@@ -40,4 +40,6 @@ test("ends when it is aborted meanwhile, and passes on other errors", async () =
 	expect(await result).toBeNull();
 	expect(call).toHaveBeenCalledTimes(1);
 	await expect(whenItMay(refusedOnce(new ApiError(problem(503), 3)), abort.signal)).rejects.toThrow(ApiError);
+	// A step of a replay isn't aborted itself, so it may be refused only afterwards.
+	expect(await whenItMay(refusedOnce(new ApiError(problem(429), 3)), abort.signal)).toBeNull();
 });

@@ -15,9 +15,12 @@ export async function whenItMay<T>(call: () => Promise<T>, signal: AbortSignal):
 
 const wait = (ms: number, signal: AbortSignal): Promise<void> =>
 	new Promise((done) => {
-		const timer = window.setTimeout(done, ms);
-		signal.addEventListener("abort", () => {
+		const end = () => {
 			window.clearTimeout(timer);
+			signal.removeEventListener("abort", end);
 			done();
-		});
+		};
+		const timer = window.setTimeout(end, ms);
+		signal.addEventListener("abort", end);
+		if (signal.aborted) end();
 	});
