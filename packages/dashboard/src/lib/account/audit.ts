@@ -51,7 +51,7 @@ function fromTo({ fields, from, to }: AuditEntry["detail"]): string {
 	return isShort(before) && isShort(after) ? `, from ${isolated(String(before))} to ${isolated(String(after))}` : "";
 }
 
-const deliveriesOf = ({ count }: AuditEntry["detail"], kind = "") =>
+const deliveryCount = ({ count }: AuditEntry["detail"], kind = "") =>
 	typeof count === "number" ? plural(count, `${kind}delivery`) : `several ${kind}deliveries`;
 
 interface NamedDelivery {
@@ -111,10 +111,10 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 	],
 	"test.cancelled": () => ["cancelled the test event "],
 	"delivery.dismissed": () => ["dismissed the failed delivery of "],
-	"deliveries.dismissed": (detail) => [`dismissed ${deliveriesOf(detail, "failed ")} of `],
+	"deliveries.dismissed": (detail) => [`dismissed ${deliveryCount(detail, "failed ")} of `],
 	"delivery.retried": () => ["retried a delivery early: "],
-	"deliveries.retried": (detail) => [`retried ${deliveriesOf(detail)} of `, " early"],
-	"deliveries.replayed": (detail) => [`replayed ${deliveriesOf(detail)} of `],
+	"deliveries.retried": (detail) => [`retried ${deliveryCount(detail)} of `, " early"],
+	"deliveries.replayed": (detail) => [`replayed ${deliveryCount(detail)} of `],
 };
 
 /** Phrases for invitations that name no one, because they are for anyone who has the link. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { auditedFilterOf, deliveriesOf } from "./audit-filter.ts";
+import { auditedFilterOf, deliveriesSearch } from "./audit-filter.ts";
 
 it("reads a filter as the log's, with what was shortened", () => {
 	const whole = {
@@ -25,6 +25,6 @@ it("reads a filter as the log's, with what was shortened", () => {
 
 it("links to what is left of the filter", () => {
 	const search = { type: "purchase.completed", status: "failed" };
-	expect(deliveriesOf(search, "deliveries.replayed")).toEqual({ type: "purchase.completed" });
-	expect(deliveriesOf(search, "deliveries.dismissed")).toEqual({ type: "purchase.completed", state: "failed" });
+	expect(deliveriesSearch(search, "deliveries.replayed")).toEqual({ type: "purchase.completed" });
+	expect(deliveriesSearch(search, "deliveries.dismissed")).toEqual({ type: "purchase.completed", state: "failed" });
 });

@@ -38,5 +38,5 @@ export function auditedFilterOf({ filter }: Readonly<Record<string, unknown>>): 
 }
 
 /** The log's list of the deliveries that a filter selected. Those that were replayed may have another state by now. */
-export const deliveriesOf = ({ status: _, ...search }: LogsSearch, action: string): LogsSearch =>
+export const deliveriesSearch = ({ status: _, ...search }: LogsSearch, action: string): LogsSearch =>
 	action === "deliveries.dismissed" ? { ...search, state: "failed" } : search;

@@ -11,7 +11,7 @@ import { filterPhrase, type NameOf } from "../logs/filters/filter-words.ts";
 import type { LogsSearch } from "../logs/search.ts";
 import { useNames } from "../logs/use-log-page.ts";
 import classes from "./audit.module.css";
-import { type AuditedFilter, auditedFilterOf, deliveriesOf, isMore } from "./audit-filter.ts";
+import { type AuditedFilter, auditedFilterOf, deliveriesSearch, isMore } from "./audit-filter.ts";
 
 /** Which deliveries a bulk action was about; nothing for other actions. */
 export function BulkDetails({ entry }: { entry: AuditEntry }) {
@@ -75,7 +75,7 @@ function Filtered({ action, filter: { search, customers, isWhole }, nameOf }: Fi
 	return (
 		<>
 			{words === "" ? "Without filters." : `Those ${words}.`}{" "}
-			{isWhole ? <LogLink search={deliveriesOf(search, action)}>See them in the log</LogLink> : null}
+			{isWhole ? <LogLink search={deliveriesSearch(search, action)}>See them in the log</LogLink> : null}
 		</>
 	);
 }

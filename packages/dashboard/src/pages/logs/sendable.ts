@@ -11,7 +11,7 @@ export const REFUSALS = {
 const keyOf = ({ webhook_id, event_id }: DeliveryId) => `${webhook_id} ${event_id}`;
 
 /** The deliveries of rows, each once. */
-export const deliveriesOf = (rows: readonly DeliveryId[]): readonly DeliveryId[] => [
+export const uniqueDeliveries = (rows: readonly DeliveryId[]): readonly DeliveryId[] => [
 	...new Map(rows.map((row) => [keyOf(row), { webhook_id: row.webhook_id, event_id: row.event_id }])).values(),
 ];
 
@@ -25,10 +25,10 @@ export function sendableOf<Row extends DeliveryId>(
 	stateOf: (webhookId: string) => SendState,
 ): { readonly retry: readonly DeliveryId[]; readonly replay: readonly DeliveryId[] } {
 	const known = selected.filter(({ webhook_id }) => stateOf(webhook_id) !== "deleted");
-	const waiting = deliveriesOf(known.filter(isWaiting));
+	const waiting = uniqueDeliveries(known.filter(isWaiting));
 	const keys = new Set(waiting.map(keyOf));
 	return {
 		retry: waiting.filter(({ webhook_id }) => stateOf(webhook_id) !== "paused"),
-		replay: deliveriesOf(known).filter((delivery) => !keys.has(keyOf(delivery))),
+		replay: uniqueDeliveries(known).filter((delivery) => !keys.has(keyOf(delivery))),
 	};
 }

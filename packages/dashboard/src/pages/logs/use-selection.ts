@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useState } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
-import { deliveriesOf } from "./sendable.ts";
+import { uniqueDeliveries } from "./sendable.ts";
 
 export interface Selection {
 	/** Selected attempts. */
@@ -36,7 +36,7 @@ export function useSelection(view: string): Selection {
 	return useMemo(
 		() => ({
 			size: rows.size,
-			deliveries: deliveriesOf([...rows.values()]).length,
+			deliveries: uniqueDeliveries([...rows.values()]).length,
 			has: (attemptId) => rows.has(attemptId),
 			set,
 			setAll: (all) => setChosen({ view, rows: new Map(all.map((row) => [row.id, row])) }),

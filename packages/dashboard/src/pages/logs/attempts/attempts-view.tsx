@@ -14,7 +14,7 @@ import { useRetry } from "../actions/use-retry.ts";
 import { logSentence } from "../filters/filter-words.ts";
 import { type Asked, LogFrame } from "../log-frame.tsx";
 import { LogToolbar, NewerButton } from "../log-toolbar.tsx";
-import { deliveriesOf, REFUSALS, sendableOf } from "../sendable.ts";
+import { REFUSALS, sendableOf, uniqueDeliveries } from "../sendable.ts";
 import { useLogPage, useNames } from "../use-log-page.ts";
 import { AttemptCards } from "./attempt-cards.tsx";
 import { isPending } from "./attempt-cells.tsx";
@@ -38,7 +38,7 @@ export function AttemptsView() {
 		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
 		const webhook = stateOf(row.webhook_id);
 		if (webhook === "deleted") return notifyUndone(REFUSALS.deleted);
-		const deliveries = deliveriesOf([row]);
+		const deliveries = uniqueDeliveries([row]);
 		if (isPending(row)) {
 			if (webhook === "paused") return notifyUndone(REFUSALS.paused);
 			if (isDue(Date.parse(row.next_retry_at ?? ""), serverNow())) return notifyUndone(REFUSALS.underWay);

@@ -10,7 +10,7 @@ import { useRetry } from "../actions/use-retry.ts";
 import { type Asked, LogFrame } from "../log-frame.tsx";
 import { LogToolbar } from "../log-toolbar.tsx";
 import { isFiltered } from "../search.ts";
-import { deliveriesOf, REFUSALS, sendableOf } from "../sendable.ts";
+import { REFUSALS, sendableOf, uniqueDeliveries } from "../sendable.ts";
 import { useLogPage, useNames } from "../use-log-page.ts";
 import { type DeliveriesProps, DeliveriesTable, isOpen } from "./deliveries-table.tsx";
 import { DeliveryCards } from "./delivery-cards.tsx";
@@ -46,7 +46,7 @@ export function DeliveriesView() {
 	const askToReplay = useCallback(
 		(row: DeliverySummary) =>
 			setAsked({
-				deliveries: deliveriesOf([row]),
+				deliveries: uniqueDeliveries([row]),
 				what: deliveryWords(row, nameOf(row.webhook_id)),
 				isSentTwice: row.state === "delivered",
 			}),
@@ -63,13 +63,13 @@ export function DeliveriesView() {
 		const webhook = stateOf(row.webhook_id);
 		if (webhook === "deleted") return notifyUndone(REFUSALS.deleted);
 		if (row.state === "waiting")
-			return webhook === "paused" ? notifyUndone(REFUSALS.paused) : void retry(deliveriesOf([row]), row);
+			return webhook === "paused" ? notifyUndone(REFUSALS.paused) : void retry(uniqueDeliveries([row]), row);
 		askToReplay(row);
 	};
 
 	const selected = rows?.filter(({ last_attempt }) => last_attempt !== null && selection.has(last_attempt.id)) ?? [];
 	const sendable = sendableOf(selected, ({ state }) => state === "waiting", stateOf);
-	const dismissible = deliveriesOf(selected.filter((row) => row.state === "failed" && isOpen(row)));
+	const dismissible = uniqueDeliveries(selected.filter((row) => row.state === "failed" && isOpen(row)));
 	const openRow = rows?.find(({ last_attempt }) => last_attempt !== null && last_attempt.id === attemptId);
 	// While the row's next attempt arrives, it has another one than the drawer.
 	const [lastOpen, setLastOpen] = useState<string | null>(null);
