@@ -3,7 +3,7 @@ import { formatMs } from "../text/numbers.ts";
 import { serverNow } from "../text/server-time.ts";
 import { dateUtc } from "../text/time.ts";
 import { ADVICE_RULES, type Advice, type Failure, SETTINGS } from "./advice-rules.ts";
-import { type ResponseFacts, statusText } from "./attempt-words.ts";
+import { invalidity, type ResponseFacts, statusText } from "./attempt-words.ts";
 
 export type { Advice };
 
@@ -33,11 +33,12 @@ const issuerName = ({ issuer }: Certificate): string =>
 	/(?:^|, )CN=([^,]+)/.exec(issuer)?.[1] ?? /(?:^|, )O=([^,]+)/.exec(issuer)?.[1] ?? "an unknown authority";
 
 function expiryWords(certificate: Certificate | null, startedAt: number): string {
-	const { valid_from = null, valid_to = null } = certificate ?? {};
-	if (valid_to !== null && Date.parse(valid_to) < startedAt) return `expired on ${dateUtc(Date.parse(valid_to))}`;
-	if (valid_from !== null && Date.parse(valid_from) > startedAt)
-		return `isn't valid before ${dateUtc(Date.parse(valid_from))}`;
-	return "has expired or isn't valid yet";
+	const date = (at: string | null | undefined) => dateUtc(Date.parse(at ?? ""));
+	const why = invalidity(certificate, startedAt);
+	if (why === null) return "has expired or isn't valid yet";
+	return why === "expired"
+		? `expired on ${date(certificate?.valid_to)}`
+		: `isn't valid before ${date(certificate?.valid_from)}`;
 }
 
 /** By the reason why there was no response. */

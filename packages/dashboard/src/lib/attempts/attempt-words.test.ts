@@ -25,7 +25,7 @@ describe("a response", () => {
 		expect(responseWords(answer).station).not.toBe("no response");
 		expect(responseWords(answer).station.length).toBeLessThanOrEqual(10);
 		expect(responseWords(answer).said).toMatch(/^[a-z].*[^.]$/);
-		expect(headline({ ...answer, status: "failed", attempt: 8 })).toMatch(/^[A-Z].*[^.]$/);
+		expect(headline({ ...answer, status: "failed", attempt: 8, started_at: AT })).toMatch(/^[A-Z].*[^.]$/);
 	});
 });
 
@@ -40,7 +40,21 @@ describe("headline", () => {
 		[{ ...answered(599), status: "failed", attempt: 8 } as const, "The receiver returned 599"],
 		[{ ...unanswered("timeout"), status: "failed", attempt: 8 } as const, "The receiver didn't respond in time"],
 	])("of %j is %s", (attempt, words) => {
-		expect(headline(attempt)).toBe(words);
+		expect(headline({ ...attempt, started_at: AT })).toBe(words);
+	});
+
+	it("says whether a certificate has expired or isn't valid yet, if that is known", () => {
+		const dates = { valid_from: "2026-01-01T00:00:00.000Z", valid_to: "2027-01-01T00:00:00.000Z" };
+		const certificate = { subject: "CN=a", issuer: "CN=b", names: [], ...dates };
+		const of = (more: Partial<typeof certificate> | null) =>
+			headline({
+				...{ ...unanswered("tls_expired"), status: "failed", attempt: 1, started_at: AT },
+				certificate: more && { ...certificate, ...more },
+			});
+		expect(of({ valid_to: "2026-11-20T12:00:00.000Z" })).toBe("The receiver's certificate has expired");
+		expect(of({ valid_from: "2026-12-01T00:00:00.000Z" })).toBe("The receiver's certificate isn't valid yet");
+		for (const unknown of [{}, null])
+			expect(of(unknown)).toBe("The receiver's certificate has expired or isn't valid yet");
 	});
 });
 

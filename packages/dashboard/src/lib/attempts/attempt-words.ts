@@ -1,3 +1,4 @@
+import type { Certificate } from "@posthorn/protocol";
 import { timeOfDay } from "../text/time.ts";
 
 /** The parts of an attempt that describe its response. */
@@ -227,15 +228,32 @@ export const ERROR_LABELS: Readonly<Record<string, string>> = Object.fromEntries
 	Object.entries(WORDS).map(([code, { short }]) => [code, short]),
 );
 
+/**
+ * Which side of its dates a certificate was on at a time, in milliseconds since 1970: `expired`, `early`, or null if it
+ * doesn't say or was valid.
+ */
+export function invalidity(certificate: Certificate | null, at: number): "expired" | "early" | null {
+	const { valid_from = null, valid_to = null } = certificate ?? {};
+	if (valid_to !== null && Date.parse(valid_to) < at) return "expired";
+	return valid_from !== null && Date.parse(valid_from) > at ? "early" : null;
+}
+
 interface Headlined extends ResponseFacts {
 	readonly status: "delivered" | "retrying" | "failed";
 	readonly attempt: number;
+	readonly started_at: string;
+	/** The certificate that was rejected, if it is known. */
+	readonly certificate?: Certificate | null;
 }
 
 /** The result in one line: `The receiver returned 500 (Internal Server Error)`. */
 export function headline(attempt: Headlined): string {
 	if (attempt.status === "delivered") {
 		return attempt.attempt === 1 ? "Delivered on the first attempt" : `Delivered on attempt ${attempt.attempt}`;
+	}
+	if (attempt.error_code === "tls_expired") {
+		const why = invalidity(attempt.certificate ?? null, Date.parse(attempt.started_at));
+		if (why !== null) return `The receiver's certificate ${why === "expired" ? "has expired" : "isn't valid yet"}`;
 	}
 	return responseWords(attempt).headline;
 }
