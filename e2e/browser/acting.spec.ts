@@ -273,7 +273,7 @@ test.describe("with short delays", () => {
 			page.waitForEvent("download"),
 			page.getByRole("menuitem", { name: "Export as CSV" }).click(),
 		]);
-		expect(download.suggestedFilename()).toMatch(/^a-store_deliveries_\d{4}-.*_\d{4}-.*\.csv$/);
+		expect(download.suggestedFilename()).toMatch(/^a-store_deliveries_filtered_\d{4}-.*_\d{4}-.*\.csv$/);
 		const lines = readFileSync(await download.path(), "utf8")
 			.trimEnd()
 			.split("\r\n");

@@ -58,11 +58,18 @@ test("a file that ends early says so in its last line", async () => {
 	expect(await fileOf("csv", [rows], 2)).toBe("a,b\r\nx,1\r\ny,2\r\n");
 });
 
-test("the file's name says project and range", () => {
+test("the file's name says project and range, and whether it is filtered", () => {
 	const at = Date.UTC(2026, 10, 24, 10, 5, 9);
-	const of = { what: "deliveries", since: at - 3_600_000, until: at, format: "csv" } as const;
+	const of = { what: "deliveries", filtered: false, since: at - 3_600_000, until: at, format: "csv" } as const;
 	expect(fileNameOf({ ...of, project: "Café “Zürich” / ../x\r\n" })).toBe(
 		"cafe-zu-rich-x_deliveries_2026-11-24T09-05_2026-11-24T10-05.csv".replace("zu-rich", "zu-rich"),
 	);
 	expect(fileNameOf({ ...of, project: "店", since: undefined })).toBe("deliveries_all_2026-11-24T10-05.csv");
+	// It said "all", whatever the filter was.
+	expect(fileNameOf({ ...of, project: "店", since: undefined, filtered: true })).toBe(
+		"deliveries_filtered_2026-11-24T10-05.csv",
+	);
+	expect(fileNameOf({ ...of, project: "店", filtered: true })).toBe(
+		"deliveries_filtered_2026-11-24T09-05_2026-11-24T10-05.csv",
+	);
 });

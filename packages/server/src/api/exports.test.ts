@@ -18,8 +18,16 @@ test("what a filter matches is exported in both formats, named, and audited", as
 	expect(csv.status).toBe(200);
 	expect(csv.headers["content-type"]).toMatch(/^text\/csv/);
 	expect(csv.headers["content-disposition"]).toMatch(
-		/^attachment; filename="[a-z0-9-]+_deliveries_all_\d{4}-\d\d-\d\dT\d\d-\d\d\.csv"$/,
+		/^attachment; filename="[a-z0-9-]+_deliveries_filtered_\d{4}-\d\d-\d\dT\d\d-\d\d\.csv"$/,
 	);
+	for (const [query, which] of [
+		["", "all_"],
+		["?until=2026-11-24T10:00:00Z", "all_"],
+		["?since=2026-11-24T10:00:00Z", ""],
+	]) {
+		const { headers } = await api.call("HEAD", `${project}/attempts/export.csv${query}`);
+		expect(headers["content-disposition"]).toMatch(new RegExp(`_attempts_${which}\\d{4}-`));
+	}
 	const [head, ...rows] = csv.text.trimEnd().split("\r\n");
 	expect(head).toMatch(/^last_attempt_at,state,handled,event_type,event_id,/);
 	expect(rows.map((row) => row.split(",")[4])).toEqual([third, second]);

@@ -96,14 +96,19 @@ export async function* exportedFile({
 interface FileName {
 	readonly project: string;
 	readonly what: string;
+	/** Whether it is filtered by anything but time. */
+	readonly filtered: boolean;
 	/** Milliseconds since the Unix epoch; undefined if unbounded. */
 	readonly since: number | undefined;
 	readonly until: number;
 	readonly format: ExportFormat;
 }
 
-/** `acme-shop_deliveries_2026-11-23T10-00_2026-11-24T10-00.csv`, in ASCII, with times in UTC. */
-export function fileNameOf({ project, what, since, until, format }: FileName): string {
+/**
+ * `acme-shop_deliveries_2026-11-23T10-00_2026-11-24T10-00.csv`, in ASCII, with times in UTC; `deliveries_filtered` with
+ * other filters, and `deliveries_all` without any.
+ */
+export function fileNameOf({ project, what, filtered, since, until, format }: FileName): string {
 	const slug = project
 		.normalize("NFKD")
 		.replaceAll(/[^A-Za-z0-9]+/g, "-")
@@ -111,8 +116,9 @@ export function fileNameOf({ project, what, since, until, format }: FileName): s
 		.slice(0, 60)
 		.toLowerCase();
 	const time = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replaceAll(":", "-");
-	const from = since === undefined ? "all" : time(since);
-	return `${[...(slug === "" ? [] : [slug]), what, from, time(until)].join("_")}.${format}`;
+	const which = filtered ? ["filtered"] : since === undefined ? ["all"] : [];
+	const times = [...(since === undefined ? [] : [time(since)]), time(until)];
+	return `${[...(slug === "" ? [] : [slug]), what, ...which, ...times].join("_")}.${format}`;
 }
 
 interface Page {
@@ -206,7 +212,8 @@ export function exportRoutes({ storage, references, clock, logger }: ApiParts): 
 		const given = query as GivenFilter;
 		const now = clock.now();
 		const { since, until = now } = timeRange(given.since, given.until);
-		const fileName = fileNameOf({ project: project.name, what, since, until: Math.min(until, now), format });
+		const filtered = Object.keys(given).some((name) => name !== "since" && name !== "until");
+		const fileName = fileNameOf({ project: project.name, what, filtered, since, until: Math.min(until, now), format });
 		const headers = { "Content-Disposition": `attachment; filename="${fileName}"` };
 		const contentType = `${EXPORT_FORMATS[format]}; charset=utf-8`;
 		if (request.method === "HEAD") return new RawResponse("", contentType, headers);
