@@ -86,6 +86,13 @@ export const API = [
 				only: "before its events are published",
 				why: "A publisher is told that nothing was done, and publishes the events of a batch again.",
 			},
+			{
+				name: "refused-exports-count",
+				find: 'if (route.rate === "recordedReads" && !request.isRecorded)',
+				replace: 'if (route.rate === "recordedReads" && request.isRecorded)',
+				only: "a refused export",
+				why: "A program with a mistake in its filter can't export for minutes.",
+			},
 		],
 	),
 	...of("server/src/api/metrics.ts", inApi("system"), [

@@ -62,6 +62,31 @@ test("recorded reads have a rate of their own, and aren't changes", async () => 
 	await api.close();
 });
 
+// A program with a mistake in its filter, or one that exported twice at a time, couldn't export for minutes.
+test("a refused export doesn't count as a recorded read", async () => {
+	const api = await TestApi.start(AT_ONCE);
+	const project = await api.project();
+	const key = await api.keyOf(project);
+	const path = `${project}/attempts/export.csv`;
+	const refused = [
+		[`${path}?type=none`, 422, {}],
+		[`${path}?since=yesterday`, 422, {}],
+		[path, 403, { "sec-fetch-site": "cross-site" }],
+	] as const;
+	const { burst } = RATES.recordedReads;
+	for (let i = 0; i < burst + refused.length; i++) {
+		const [url, status, headers] = refused[i % refused.length]!;
+		expect((await api.call("GET", url, { key, headers })).status).toBe(status);
+	}
+	const { text } = await api.call("HEAD", path, { key });
+	expect(text).toBe("");
+	for (let i = 0; i < burst; i++) expect((await api.call("GET", path, { key })).status).toBe(200);
+	expect((await api.call("GET", path, { key })).status).toBe(429);
+	const { json } = await api.call("GET", `${project}/audit`);
+	expect(json.data.filter(({ action }) => action === "log.exported")).toHaveLength(burst);
+	await api.close();
+});
+
 // The node's rate for them is shared by its projects: one with hundreds of keys used up nearly all of it.
 test("a project's keys share its rate of recorded reads", async () => {
 	const api = await TestApi.start(AT_ONCE);

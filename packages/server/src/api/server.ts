@@ -86,6 +86,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	app.decorateRequest("countsAsRead", false);
 	app.decorateRequest("roomMade", 0);
 	app.decorateRequest("hasWaited", false);
+	app.decorateRequest("isRecorded", false);
 	const turns = new Turns(REQUESTS.turnMs, parts.clock);
 	const bodies = new Bodies({
 		largest: Math.max(parts.config.maxBatchBytes, parts.config.maxEventBytes + REQUESTS.envelopeBytes),
@@ -254,6 +255,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			try {
 				return await respond(request, reply);
 			} finally {
+				if (route.rate === "recordedReads" && !request.isRecorded) admission.notRecorded(request);
 				releaseBody(request);
 				largeBodies.leave(request);
 			}
@@ -294,7 +296,10 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			result = await (route.heavy ? heavy(async () => make()) : make());
 		} finally {
 			// Recorded even if the request failed: these changes were made.
-			if (notes.length > 0) await record(notes, request);
+			if (notes.length > 0) {
+				request.isRecorded = true;
+				await record(notes, request);
+			}
 		}
 		if (route.access === "signed_in" && route.method !== "GET") {
 			changes.recheckListener(principalName(call.principal));

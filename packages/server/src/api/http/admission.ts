@@ -17,6 +17,8 @@ declare module "fastify" {
 		countsAsRead: boolean;
 		/** The largest response, bytes, that is no longer refused; see {@link Admission.makeRoom}. */
 		roomMade: number;
+		/** Whether the audit log has it. */
+		isRecorded: boolean;
 	}
 }
 
@@ -64,19 +66,24 @@ export class Admission {
 
 	/** Counts a request by the rates of its route. @throws Problem 429 or 503 if there were too many */
 	count(request: FastifyRequest, route: Route): void {
-		const { principal } = request;
-		if (principal === null || principal.kind === "operator") return;
-		const ownerOf = (name: RateName) => (RATED[name][1] === undefined ? principalName(principal) : payerOf(request)!);
+		if (isUnlimited(request)) return;
 		const names = ratesOf(route);
 		for (const [i, name] of names.entries()) {
-			const tooSoon = this.#rates[name].take(ownerOf(name));
+			const tooSoon = this.#rates[name].take(ownerOf(name, request));
 			if (tooSoon) {
-				for (const other of names.slice(0, i)) this.#rates[other].giveBack(ownerOf(other));
+				for (const other of names.slice(0, i)) this.#rates[other].giveBack(ownerOf(other, request));
 				if (tooSoon.whose === "own") throw retryLater("own", tooMany(name), tooSoon.wait);
 				throw retryLater("node", `This node is receiving too many ${RATED[name][0]}.`, tooSoon.wait);
 			}
 			if (name === "reads") request.countsAsRead = true;
 		}
+	}
+
+	/** A read of a route whose reads are recorded wasn't, because it was refused: it counts as a lookup instead. */
+	notRecorded(request: FastifyRequest): void {
+		if (isUnlimited(request)) return;
+		this.#rates.recordedReads.giveBack(ownerOf("recordedReads", request));
+		this.#rates.lookups.charge(ownerOf("lookups", request), 1);
 	}
 
 	/**
@@ -220,6 +227,12 @@ const RATED: Record<RateName, readonly [what: string, ofProject?: string]> = {
 	lookups: ["lookups"],
 	recordedReads: ["exports and listeners", "of this project"],
 };
+
+const isUnlimited = ({ principal }: FastifyRequest): boolean => principal === null || principal.kind === "operator";
+
+/** Who a request of an authenticated caller counts for. */
+const ownerOf = (name: RateName, request: FastifyRequest): string =>
+	RATED[name][1] === undefined ? principalName(principalOf(request)) : payerOf(request)!;
 
 /** Why a request over its owner's rate is refused; also its description in the OpenAPI document. */
 export function tooMany(name: RateName): string {
