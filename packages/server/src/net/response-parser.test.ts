@@ -57,6 +57,15 @@ test("a response reads the same however its bytes are split", () => {
 	);
 });
 
+test("a body isn't in memory that requests share, because it is kept longer than them", () => {
+	const shared = Buffer.allocUnsafe(1).buffer;
+	for (const parts of [["ok"], ["o", "k"]]) {
+		const { body } = read("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n", ...parts);
+		expect(body.buffer.byteLength).toBeGreaterThan(2);
+		expect(body.buffer).not.toBe(shared);
+	}
+});
+
 describe("where a response ends and whether the connection is reusable", () => {
 	test.each([
 		[0, { state: "complete", status: 200, body: "hello", persistent: true }],

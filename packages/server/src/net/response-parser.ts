@@ -1,4 +1,5 @@
 import { RECEIVERS } from "../base/budgets.ts";
+import { BytePool } from "../base/byte-pool.ts";
 import { inertText } from "../base/text.ts";
 
 const SWITCHING_PROTOCOLS = 101;
@@ -334,6 +335,9 @@ const withoutCredentials = (text: string): string => text.replace(/^([\w+.-]+:)?
 
 const EMPTY = Buffer.alloc(0);
 
+/** Bodies are kept until their outcomes are committed, longer than the requests in Node's own pool. */
+const BODIES = new BytePool();
+
 /** The beginning of a response's body, at most {@link RECEIVERS.keptBytes}, as received. */
 class Body {
 	bytes: Buffer = EMPTY;
@@ -342,7 +346,7 @@ class Body {
 	append(chunk: Uint8Array): boolean {
 		const room = RECEIVERS.keptBytes - this.bytes.length;
 		const taken = chunk.length > room ? chunk.subarray(0, room) : chunk;
-		this.bytes = this.bytes.length === 0 ? Buffer.from(taken) : Buffer.concat([this.bytes, taken]);
+		this.bytes = BODIES.copy(this.bytes.length === 0 ? taken : Buffer.concat([this.bytes, taken]));
 		return taken === chunk;
 	}
 }

@@ -5,7 +5,8 @@ import { IdSource, isId, lowestSuffixAt } from "../../base/ids.ts";
 import { toStoredId } from "../../storage/shared/deliveries.ts";
 import { Lane } from "../lanes/lane.ts";
 import type { Unanswered } from "../send/outcome.ts";
-import { consequenceOf, InFlight, NO_BYTES } from "./attempt.ts";
+import { Attempts, consequenceOf, InFlight, NO_BYTES } from "./attempt.ts";
+import type { ProjectWork } from "./context.ts";
 
 const DELAY_MS = 5_000;
 
@@ -53,4 +54,14 @@ test.each([0, 12_000])("an attempt's id has the time when it began, after waitin
 	expect(isId("attempt", attempt.id)).toBe(true);
 	const suffix = toStoredId(attempt.id);
 	expect([suffix >= lowestSuffixAt(began), suffix < lowestSuffixAt(began + 1)]).toEqual([true, true]);
+});
+
+test("of the last committed attempt, only what identifies it is kept", () => {
+	// Each project once kept the response, and with it 64 KB that the response shared with requests.
+	const attempts = new Attempts({ context: { observer: {} } } as ProjectWork);
+	const inFlight = newInFlight();
+	const consequence = consequenceOf(inFlight, outcomeOf({ startedAt: 0, endedAt: 0, waitedMs: 0 }), []);
+	attempts.committed({ kind: "committed", inFlight, consequence, position: 1, result: "settled" });
+	const { attemptId: id } = inFlight;
+	expect(attempts.lastCommitted).toEqual({ id, webhookId: STATE.webhookId, seq: EVENT.seq, replay: 0, attempt: 1 });
 });

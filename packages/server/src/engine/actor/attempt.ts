@@ -211,7 +211,9 @@ export class Attempts {
 			lane.stored(position);
 		}
 		const { attempt, schedule } = consequence;
-		this.lastCommitted = attempt;
+		const { id, webhookId, seq, replay } = attempt;
+		// Not all of it: a project may keep it for days.
+		this.lastCommitted = { id, webhookId, seq, replay, attempt: attempt.attempt };
 		// A read that finished before the commit returned may already have started it.
 		if (schedule && !lane.isInFlight(schedule)) lane.queue("retry").add(schedule);
 		this.#work.context.observer.attempted?.(this.#work.projectId, eventId, attempt);

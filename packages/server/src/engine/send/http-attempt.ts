@@ -330,7 +330,7 @@ interface Destination {
 	readonly url: string;
 	readonly origin: Origin;
 	/** The request line and those header lines that are the same for all requests to this URL. */
-	readonly head: Buffer;
+	readonly head: string;
 }
 
 /** Signs a shipment with the current key and time, and returns the bytes of the whole request. */
@@ -359,7 +359,7 @@ function parseDestination(url: string, brand: string): Destination {
 	return {
 		url,
 		origin: { key: origin, hostname: hostOf(parsed), port: Number(port || 443) },
-		head: Buffer.from(`${lines.join("\r\n")}\r\n`, "latin1"),
+		head: `${lines.join("\r\n")}\r\n`,
 	};
 }
 
@@ -381,13 +381,11 @@ export function createRequestWriter(brand: string, clock: Pick<Clock, "now">): R
 		const standardSignature = target.standardKey && signStandard(target.standardKey, eventId, timestamp, body);
 		const varying = headerLines({ eventType, eventId, timestamp, signature });
 		const standard = standardSignature ? standardLines(eventId, timestamp, standardSignature) : "";
-		const lines = `${varying}${standard}content-length: ${body.length}\r\n\r\n`;
+		const lines = `${head}${varying}${standard}content-length: ${body.length}\r\n\r\n`;
 		// One buffer, so that it is sent in one write and, if it fits, one TLS record.
-		const bodyAt = head.length + lines.length;
-		const bytes = Buffer.allocUnsafe(bodyAt + body.length);
-		bytes.set(head);
-		bytes.write(lines, head.length, "latin1");
-		bytes.set(body, bodyAt);
+		const bytes = Buffer.allocUnsafe(lines.length + body.length);
+		bytes.write(lines, "latin1");
+		bytes.set(body, lines.length);
 		return { bytes, sent: { url, brand, timestamp, signature, ...(standardSignature && { standardSignature }) } };
 	};
 }

@@ -1,6 +1,8 @@
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import type { TLSSocket } from "node:tls";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { secretDigest } from "@posthorn/protocol";
 import { describe, expect, test } from "vitest";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
@@ -9,6 +11,15 @@ import { answered, header, keyOf, SECRET, shipment, signatureOf } from "./receiv
 import { made, Rig, text } from "./rig.fixture.ts";
 
 const rig = new Rig();
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+/** Memory of buffers that something still refers to. */
+function bytesHeld(): number {
+	collectGarbage();
+	return process.memoryUsage().arrayBuffers;
+}
 
 describe("the request", () => {
 	test("is a signed POST of the exact bytes, with the contract's headers", async () => {
@@ -51,6 +62,19 @@ describe("the request", () => {
 		await rig.sender.close();
 		await rig.receiver.allClosed();
 		expect(rig.sender.idleConnections).toBe(0);
+	});
+
+	test("leaves no memory behind that is kept for each webhook", async () => {
+		// What was kept for a webhook's URL once kept 64 KB that it shared with requests.
+		const webhooks = Array.from({ length: 40 }, (_, i) => shipment(rig.receiver.url(`/${i}`)));
+		await rig.sender.send(webhooks[0]!);
+		const before = bytesHeld();
+		for (const webhook of webhooks) {
+			expect(text(await rig.sender.send(webhook))).toBe("ok");
+			rig.receiver.requests.length = 0;
+			for (let i = 0; i < 4; i++) Buffer.allocUnsafe(Buffer.poolSize / 2 - 1);
+		}
+		expect(bytesHeld() - before).toBeLessThan((webhooks.length / 2) * Buffer.poolSize);
 	});
 
 	test("goes to an address in the URL too, checked against the certificate", async () => {

@@ -326,6 +326,15 @@ describe("names", () => {
 });
 
 // A receiver chooses their size: those of 1,000 hosts could hold 160 MB.
+test("a session keeps no memory other than its own", () => {
+	// Node makes it in memory that it shares with 64 KB of requests, and a sender keeps those of 1,000 hosts.
+	const sessions = new TlsSessions(systemClock);
+	const session = Buffer.from("a session");
+	sessions.keep("a:443", { session, validTo: Number.POSITIVE_INFINITY });
+	const kept = sessions.find("a:443")!.session;
+	expect([kept.toString(), kept.buffer.byteLength]).toEqual(["a session", session.length]);
+});
+
 test("large sessions are not kept", () => {
 	const sessions = new TlsSessions(systemClock);
 	const validTo = systemClock.now() + DAY_MS;

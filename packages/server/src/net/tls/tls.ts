@@ -11,6 +11,7 @@ import {
 	type PeerCertificate,
 } from "node:tls";
 import { HANDSHAKES, RECEIVERS } from "../../base/budgets.ts";
+import { ownCopy } from "../../base/byte-pool.ts";
 import type { Clock } from "../../base/clock.ts";
 import { BoundedMap } from "../../base/collections.ts";
 import { inertText } from "../../base/text.ts";
@@ -277,9 +278,9 @@ export class TlsSessions {
 		return undefined;
 	}
 
-	keep(host: string, session: TlsSession): void {
-		if (session.session.length > RECEIVERS.sessionBytes) this.drop(host);
-		else this.#byHost.set(host, session);
+	keep(host: string, { session, validTo }: TlsSession): void {
+		if (session.length > RECEIVERS.sessionBytes) this.drop(host);
+		else this.#byHost.set(host, { session: ownCopy(session), validTo });
 	}
 
 	drop(host: string): void {
