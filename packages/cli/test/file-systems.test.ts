@@ -1,6 +1,16 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+	chmodSync,
+	chownSync,
+	cpSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -27,24 +37,18 @@ beforeEach(() => {
 	return () => rmSync(folder, { recursive: true });
 });
 
-async function posthorn(args: readonly string[], { mode = "ro", bytes = 2 ** 25 }: Mounted = {}) {
-	const mounted = own(
-		"sh",
-		"-c",
-		MOUNTED,
-		"sh",
-		String(bytes),
-		mode,
-		"mnt",
-		"from",
-		process.execPath,
-		COMMAND,
-		...args,
-	);
+/** Runs a command in namespaces of its own. */
+async function unshared(...command: readonly string[]) {
 	const env = { PATH: process.env.PATH, NO_COLOR: "1", POSTHORN_SEAL_KEY: KEY };
-	const child = spawn("unshare", mounted, { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
-	const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
-	return { code: code as number, said: said.trim() };
+	const child = spawn("unshare", own(...command), { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+	const [out, said, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+	return { code: code as number, said: said.trim(), out };
+}
+
+async function posthorn(args: readonly string[], { mode = "ro", bytes = 2 ** 25 }: Mounted = {}) {
+	const mounted = [String(bytes), mode, "mnt", "from", process.execPath, COMMAND, ...args];
+	const { code, said } = await unshared("sh", "-c", MOUNTED, "sh", ...mounted);
+	return { code, said };
 }
 
 /** A database with this setting; `isKilled`: as a killed service leaves it, with commits in its log. */
@@ -106,5 +110,18 @@ describe.skipIf(spawnSync("unshare", own("true")).status !== 0)("on a file syste
 		// There is room for the copy and the lock, but not to mark it.
 		const barely = { mode: "rw", bytes: size + 12_288 } as const;
 		expect(await posthorn(["restore", "backup.db", ...at("mnt/posthorn.db")], barely)).toEqual(refused);
+	});
+
+	// Root in a namespace may not use the files of users outside of it.
+	test.skipIf(process.getuid?.() !== 0)("another user's in part, the file is named", async () => {
+		await makeDatabase("posthorn.db", "1");
+		const run = (...args: string[]) => unshared(process.execPath, COMMAND, ...args, ...at("posthorn.db"));
+		writeFileSync(join(folder, "posthorn.db.lock"), "");
+		chownSync(join(folder, "posthorn.db.lock"), 65_534, 65_534);
+		chmodSync(join(folder, "posthorn.db.lock"), 0o600);
+		const says = /posthorn\.db\.lock cannot be written to \(EACCES\): give it to the service's user/;
+		expect(await run("operator-key", "--new")).toMatchObject({ code: 1, said: expect.stringMatching(says) });
+		expect(await run("doctor", "--port", "0")).toMatchObject({ code: 1, out: expect.stringMatching(says) });
+		expect(await run("serve", "--port", "0")).toMatchObject({ code: 1, said: expect.stringMatching(says) });
 	});
 });

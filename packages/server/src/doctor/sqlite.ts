@@ -33,9 +33,12 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 	const gigabytes = `${(free / 1e9).toFixed(1)} GB`;
 	if (free < NO_DISK_BYTES) return fault(`The disk of ${path} is full: free some space.`);
 	const state = free < LITTLE_DISK_BYTES ? "warning" : "ok";
+	for (const file of [path, ...["-wal", "-shm", ".lock"].map((end) => `${target}${end}`)]) {
+		const refused = await access(file, constants.R_OK | constants.W_OK).catch((error: unknown) => error);
+		if (refused !== undefined && codeOf(refused) !== "ENOENT") return fault(unwritable(file, refused));
+	}
 	let stored: Finding[];
 	try {
-		if (there) await access(path, constants.R_OK | constants.W_OK);
 		stored = examineStored(config, path, (setting) => (there ? readSqliteSetting(path, setting) : null));
 	} catch (error) {
 		return fault(codeOf(error)?.startsWith("E") ? unwritable(path, error) : (error as Error).message);

@@ -2,6 +2,7 @@ import {
 	chmodSync,
 	closeSync,
 	constants,
+	existsSync,
 	lstatSync,
 	mkdirSync,
 	openSync,
@@ -117,8 +118,14 @@ function makeLockFile(path: string): void {
 	try {
 		closeSync(openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, FILE_MODE));
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code !== "ELOOP") throw error;
-		throw new StorageError("unusable", `${path} is a symbolic link, which isn't used: delete it.`, { cause: error });
+		const { code } = error as NodeJS.ErrnoException;
+		if (code !== "ELOOP" && code !== "EACCES") throw error;
+		const what = existsSync(path) ? path : dirname(path);
+		const text =
+			code === "ELOOP"
+				? `${path} is a symbolic link, which isn't used: delete it.`
+				: `${what} cannot be written to (${code}): give it to the service's user, or run this command as that user.`;
+		throw new StorageError("unusable", text, { cause: error });
 	}
 	makeFile(path);
 }
