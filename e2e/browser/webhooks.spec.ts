@@ -50,8 +50,8 @@ test.describe("with many webhooks", () => {
 		await expect(table).toHaveAttribute("aria-rowcount", String(MANY + 1));
 		await expect(table.getByRole("row").nth(1)).toContainText("Accounting");
 		expect(await table.locator("tbody tr").count()).toBeLessThan(60);
-		// "No deliveries yet" was once cut off.
-		const state = table.getByText("No deliveries yet").first();
+		// The longest state was once cut off.
+		const state = table.getByText("No deliveries").first();
 		expect(await state.evaluate((element) => element.getBoundingClientRect().right)).toBeLessThanOrEqual(
 			await state.evaluate((element) => element.closest("td")!.getBoundingClientRect().right),
 		);

@@ -53,3 +53,30 @@ test("an empty result says how far back this log goes, and that order ids match 
 	await expect(page.getByText("The log goes back 7 days.")).toBeVisible();
 	await expect(page.getByText("An order id matches")).toHaveCount(0);
 });
+
+// It said that nothing had ever been sent, and the overview began with the first steps again.
+test("a webhook that is older than the log says since when nothing was sent", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	await dashboard.enter(page);
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	await expect(page.getByText("No event has been sent to it yet.")).toBeVisible();
+	await expect(page.getByText("Nothing has been sent yet.")).toBeVisible();
+	await page.goto(dashboard.project());
+	await expect(page.getByRole("list", { name: "First steps" })).toBeVisible();
+	// The log keeps 7 days.
+	const created = (await shop.get(shop.path(`/webhooks/${id}`))).body.created_at as string;
+	const earlier = new Date(Date.parse(created) - 8 * 86_400_000).toISOString();
+	await page.route(/\/webhooks(\?|\/wh_\w+$)/, async (route) => {
+		const response = await route.fetch();
+		await route.fulfill({ response, body: (await response.text()).replace(created, earlier) });
+	});
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	await expect(page.getByText("No event has been sent to it in the last 7 days.")).toBeVisible();
+	await expect(page.getByText("Nothing has been sent in the last 7 days.")).toBeVisible();
+	await page.goto(dashboard.project());
+	await expect(page.getByText("1 has not been sent anything in the last 7 days.")).toBeVisible();
+	await expect(page.getByRole("list", { name: "First steps" })).toHaveCount(0);
+	await page.goto(dashboard.project("/webhooks"));
+	await expect(page.getByText("No deliveries", { exact: true })).toBeVisible();
+});

@@ -7,6 +7,7 @@ import {
 	pendingSentence,
 	projectSentence,
 	recentFailures,
+	untilNow,
 	waitingSentence,
 	webhookName,
 	webhookSentence,
@@ -150,6 +151,16 @@ describe("projectSentence", () => {
 			"No webhook is failing: 2 are healthy, 1 is paused, 1 has not been sent anything yet.",
 		);
 		expect(projectSentence([], [], NOW)).toMatch(/^There are no webhooks yet/);
+		// The log keeps 30 days.
+		const since = (...ages: number[]) =>
+			projectSentence(
+				ages.map((days, n) => ({ ...webhook(String(n)), created_at: new Date(NOW - days * 86_400_000).toISOString() })),
+				ages.map((_, n) => ({ ...idle, webhook_id: String(n) })),
+				NOW,
+				30,
+			);
+		expect(since(29, 1)).toBe("No webhook is failing: 2 have not been sent anything yet.");
+		expect(since(31, 1)).toBe("No webhook is failing: 2 have not been sent anything in the last 30 days.");
 	});
 });
 
@@ -275,6 +286,11 @@ describe("webhookSentence", () => {
 		for (const tested of [idle, { ...idle, last_delivered_at: at(14, 28) }])
 			expect(webhookSentence(tested, NOW, true)).toEqual({ text: "No event has been sent to it yet.", action: "test" });
 		expect(webhookSentence(HEALTHY, NOW, true)).toEqual(webhookSentence(HEALTHY, NOW));
+		const old = [{ created_at: new Date(NOW - 86_400_001).toISOString() }];
+		expect(untilNow(old, 2, NOW)).toBe("yet");
+		expect(webhookSentence(idle, NOW, false, untilNow(old, 1, NOW)).text).toBe(
+			"No event has been sent to it in the last day. Send a test event to see whether it works.",
+		);
 		const waiting = { events: 1, oldest_at: at(14, 29) };
 		expect(webhookSentence({ ...HEALTHY, state: "idle", backlog: waiting }, NOW).action).toBeNull();
 		expect(webhookSentence({ ...HEALTHY, state: "paused", backlog: { ...waiting, events: 37 } }, NOW)).toEqual({

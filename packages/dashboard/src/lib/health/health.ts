@@ -11,10 +11,23 @@ export interface WebhookFacts {
 	readonly id: string;
 	readonly url: string;
 	readonly description: string;
+	readonly created_at?: string;
 }
 
+const DAY_MS = 86_400_000;
+
+/** Whether the log may have forgotten attempts of a webhook, because it's older than what the log keeps. */
+export const isOlderThanLog = ({ created_at }: Pick<WebhookFacts, "created_at">, days: number, now: number): boolean =>
+	created_at !== undefined && now - Date.parse(created_at) > days * DAY_MS;
+
+/** Since when nothing was sent to any of these, as far as the log knows: `yet`, or `in the last 30 days`. */
+export const untilNow = (webhooks: readonly Pick<WebhookFacts, "created_at">[], days: number, now: number): string =>
+	webhooks.some((webhook) => isOlderThanLog(webhook, days, now))
+		? `in the last ${days === 1 ? "day" : plural(days, "day")}`
+		: "yet";
+
 /** The display name of a webhook: its description, or its host. */
-export function webhookName({ description, url }: Omit<WebhookFacts, "id">): string {
+export function webhookName({ description, url }: Pick<WebhookFacts, "description" | "url">): string {
 	if (description.trim() !== "") return description.trim();
 	return URL.canParse(url) ? new URL(url).host : url;
 }
@@ -105,11 +118,16 @@ function shareOf(count: number, total: number): string {
 	return `${formatCount(count)} of ${formatCount(total)} webhooks ${isAre(count)}`;
 }
 
-/** The first line of the overview: whether everything works and, if not, which webhook fails. */
+/**
+ * The first line of the overview: whether everything works and, if not, which webhook fails.
+ *
+ * @param days that the log keeps
+ */
 export function projectSentence(
 	webhooks: readonly WebhookFacts[],
 	healths: readonly HealthFacts[],
 	now: number,
+	days = Number.POSITIVE_INFINITY,
 ): string {
 	const total = webhooks.length;
 	if (total === 0) return "There are no webhooks yet, so nothing is sent.";
@@ -126,8 +144,9 @@ export function projectSentence(
 		// A name may have been cut.
 		return `${share}: ${who}${who.endsWith("…") ? "" : "."}${lateSentence(webhooks, byId, now)}`;
 	}
-	const count = (state: HealthFacts["state"]) => webhooks.filter(({ id }) => byId.get(id)?.state === state).length;
-	const [unstable, healthy, paused, idle] = [count("unstable"), count("healthy"), count("paused"), count("idle")];
+	const inState = (state: HealthFacts["state"]) => webhooks.filter(({ id }) => byId.get(id)?.state === state);
+	const count = (state: HealthFacts["state"]) => inState(state).length;
+	const [unstable, healthy, paused, idle] = [count("unstable"), count("healthy"), count("paused"), inState("idle")];
 	const late = lateSentence(webhooks, byId, now);
 	if (healthy === total) {
 		return `${total === 1 ? "Your webhook is" : `${allOf(total, "webhooks")} are`} healthy.${late}`;
@@ -152,7 +171,9 @@ export function projectSentence(
 	const parts = [
 		healthy > 0 ? `${formatCount(healthy)} ${isAre(healthy)} healthy` : "",
 		paused > 0 ? `${formatCount(paused)} ${isAre(paused)} paused` : "",
-		idle > 0 ? `${formatCount(idle)} ${idle === 1 ? "has" : "have"} not been sent anything yet` : "",
+		idle.length > 0
+			? `${formatCount(idle.length)} ${idle.length === 1 ? "has" : "have"} not been sent anything ${untilNow(idle, days, now)}`
+			: "",
 	].filter((part) => part !== "");
 	return `No webhook is failing: ${parts.join(", ")}.${late}`;
 }
@@ -182,14 +203,17 @@ export type HelpfulAction = "resume" | "replay" | "test" | null;
  * A webhook's state in a sentence, and the one action that helps.
  *
  * @param testFailed whether its last test failed, which is said after the sentence
+ * @param nothing since when nothing was sent, if nothing was: see {@link untilNow}
  */
 export function webhookSentence(
 	health: HealthFacts,
 	now: number,
 	testFailed = false,
+	nothing = "yet",
 ): { text: string; action: HelpfulAction } {
 	const { backlog, dead_letters: dead, day } = health;
 	const failed = `${plural(dead, "delivery")} failed for good and can be replayed`;
+	const none = `No event has been sent to it ${nothing}.`;
 	switch (health.state) {
 		case "paused": {
 			const waiting = pendingWords(pendingOf(health));
@@ -206,13 +230,13 @@ export function webhookSentence(
 			return { text: `${unstableWords(health)}.${left}`, action: dead > 0 ? "replay" : "test" };
 		}
 		case "idle":
-			if (backlog.events === 0 && testFailed) return { text: "No event has been sent to it yet.", action: "test" };
+			if (backlog.events === 0 && testFailed) return { text: none, action: "test" };
 			if (backlog.events === 0 && health.last_delivered_at !== null) {
 				const at = timeAgo(Date.parse(health.last_delivered_at), now);
-				return { text: `Tested: it accepted a test event ${at}. No event has been sent to it yet.`, action: null };
+				return { text: `Tested: it accepted a test event ${at}. ${none}`, action: null };
 			}
 			return backlog.events === 0
-				? { text: "No event has been sent to it yet. Send a test event to see whether it works.", action: "test" }
+				? { text: `${none} Send a test event to see whether it works.`, action: "test" }
 				: { text: `${plural(backlog.events, "event")} about to be sent.`, action: null };
 		case "healthy": {
 			const last =

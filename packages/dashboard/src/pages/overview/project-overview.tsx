@@ -4,9 +4,17 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { newestAttemptsQuery } from "../../api/attempts.ts";
 import { type Health, healthQuery, type Incident, waitingQuery } from "../../api/health.ts";
+import { useSession } from "../../api/session.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../api/stats.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
-import { deliveriesWaiting, projectSentence, waitingSince, waitWords, webhookName } from "../../lib/health/health.ts";
+import {
+	deliveriesWaiting,
+	isOlderThanLog,
+	projectSentence,
+	waitingSince,
+	waitWords,
+	webhookName,
+} from "../../lib/health/health.ts";
 import { checklist } from "../../lib/health/health-figures.ts";
 import { dueWords } from "../../lib/text/time.ts";
 import { RoleNote } from "../../ui/account/for-role.tsx";
@@ -39,6 +47,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const stats = useQuery(statsQuery(projectId, { range }));
 	const incidents = useIncidents(projectId, { limit: INCIDENTS_READ }, healths.data);
 	const waiting = useQuery(waitingQuery(projectId, { limit: WAITING_SHOWN }));
+	const { log_retention_days: days } = useSession();
 	const anySeen = healths.data?.some(({ last_attempt }) => last_attempt !== null);
 	// Only a new project needs to know whether anything was ever published, or sent as a test that failed.
 	const month = useQuery({ ...statsQuery(projectId, { range: "month" }), enabled: anySeen === false });
@@ -76,7 +85,9 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const isBeginning =
 		known &&
 		(anySeen === true || (month.data !== undefined && newest.data !== undefined)) &&
-		checklist(facts).next !== null;
+		checklist(facts).next !== null &&
+		// What an older one has seen is no longer in the log.
+		!active.some((webhook) => isOlderThanLog(webhook, days, now));
 	const show = (next: StatsRange) => void navigate({ search: next === "day" ? {} : { range: next }, replace: true });
 	const open = ({ at }: StatsBucket) => {
 		const until = new Date(Date.parse(at) + (stats.data?.step_ms ?? 0)).toISOString();
@@ -88,7 +99,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const header = (
 		<PageHeader title={name}>
 			{known ? (
-				projectSentence(active, healths.data, now)
+				projectSentence(active, healths.data, now, days)
 			) : error === null ? (
 				<Skeleton height={16} width={320} maw="100%" my={4} />
 			) : undefined}

@@ -5,11 +5,13 @@ import { useState } from "react";
 import type { ListedAttempt } from "../../api/attempts.ts";
 import { isStatus } from "../../api/client/error.ts";
 import type { Health } from "../../api/health.ts";
+import { useSession } from "../../api/session.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { failedTestOf, failedTestWords } from "../../lib/health/failed-test.ts";
 import {
 	deliveriesWaiting,
 	type HelpfulAction,
+	untilNow,
 	waitingSince,
 	webhookName,
 	webhookSentence,
@@ -104,6 +106,7 @@ function Loaded({ projectId, webhook, health, healthError, recent }: LoadedProps
 	const secret = useShownSecret(webhook.id);
 	const name = webhookName(webhook);
 	const failedTest = failedTestOf(recent ?? []);
+	const { log_retention_days: days } = useSession();
 	const lastAt = Math.max(
 		...[health?.last_delivered_at, failedTest?.started_at].map((at) => Date.parse(at ?? "") || 0),
 	);
@@ -113,7 +116,7 @@ function Loaded({ projectId, webhook, health, healthError, recent }: LoadedProps
 	const sentence =
 		health === undefined || state === undefined
 			? null
-			: webhookSentence({ ...health, state }, now, failedTest !== null);
+			: webhookSentence({ ...health, state }, now, failedTest !== null, untilNow([webhook], days, now));
 	const failing = (state === "failing" || state === "unstable") && health !== undefined;
 	const fails = state === "failing" && health?.failing_since !== null;
 	return (

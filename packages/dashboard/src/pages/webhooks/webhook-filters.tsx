@@ -12,7 +12,7 @@ const STATE_LABELS = {
 	failing: "Failing",
 	unstable: "Unstable",
 	healthy: "Healthy",
-	idle: "No deliveries yet",
+	idle: "No deliveries",
 	paused: "Paused",
 } as const;
 const STATES = WEBHOOK_STATES.map((value) => ({ value, label: STATE_LABELS[value] }));

@@ -59,7 +59,7 @@ export function Outcome({ kind, label, plain = false }: OutcomeProps) {
 export function HealthState({ state }: { state: WebhookState }) {
 	if (state === "healthy") return <Outcome kind="delivered" label="Healthy" />;
 	if (state === "paused") return <Outcome kind="paused" />;
-	if (state === "idle") return <Outcome kind="idle" label="No deliveries yet" />;
+	if (state === "idle") return <Outcome kind="idle" label="No deliveries" />;
 	const Icon = state === "failing" ? IconAlertTriangle : IconActivity;
 	return (
 		<span className={classes.outcome} data-tone={state === "failing" ? "failed" : "retrying"}>

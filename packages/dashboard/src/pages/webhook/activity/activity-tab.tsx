@@ -73,7 +73,7 @@ export function ActivityTab({ projectId, webhook, health, range, offersReplay }:
 					</AnchorLink>
 				}
 			>
-				<RecentAttempts projectId={projectId} webhookId={webhook.id} paused={webhook.status === "paused"} />
+				<RecentAttempts projectId={projectId} webhook={webhook} />
 			</Section>
 		</Stack>
 	);

@@ -3,12 +3,15 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import type { ListedAttempt } from "../../../api/attempts.ts";
 import { useSession } from "../../../api/session.ts";
+import type { Webhook } from "../../../api/webhooks.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { seriesLength } from "../../../lib/attempts/track.ts";
+import { untilNow } from "../../../lib/health/health.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { attemptOutcome, Outcome } from "../../../ui/deliveries/outcome.tsx";
+import { useNow } from "../../../ui/hooks/use-now.ts";
 import { useNarrow } from "../../../ui/hooks/use-width.ts";
 import { Code } from "../../../ui/ident.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
@@ -57,20 +60,21 @@ function AttemptNumber({ attempt }: { attempt: ListedAttempt }) {
 
 interface RecentAttemptsProps {
 	projectId: string;
-	webhookId: string;
-	paused: boolean;
+	webhook: Webhook;
 }
 
 /** The newest attempts; each opens in the log. */
-export function RecentAttempts({ projectId, webhookId, paused }: RecentAttemptsProps) {
-	const { data, error, refetch } = useQuery(recentAttemptsQuery(projectId, webhookId));
+export function RecentAttempts({ projectId, webhook }: RecentAttemptsProps) {
+	const { data, error, refetch } = useQuery(recentAttemptsQuery(projectId, webhook.id));
+	const { log_retention_days: days } = useSession();
+	const now = useNow(0);
 	const navigate = useNavigate();
 	const router = useRouter();
 	const narrow = useNarrow();
 	const placeOf = ({ id }: ListedAttempt) => ({
 		to: "/p/$projectId/logs/$attemptId" as const,
 		params: { projectId, attemptId: id },
-		search: { webhook_id: webhookId },
+		search: { webhook_id: webhook.id },
 	});
 	if (error !== null && data === undefined) {
 		return (
@@ -80,11 +84,12 @@ export function RecentAttempts({ projectId, webhookId, paused }: RecentAttemptsP
 		);
 	}
 	if (data?.length === 0) {
+		const nothing = `Nothing has been sent ${untilNow([webhook], days, now)}`;
 		return (
 			<Text size="sm" c="dimmed" px={20} pb={20}>
-				{paused
-					? "Nothing has been sent yet, because the webhook is paused."
-					: "Nothing has been sent yet. Send a test event, or wait for the first event."}
+				{webhook.status === "paused"
+					? `${nothing}, because the webhook is paused.`
+					: `${nothing}. Send a test event, or wait for the next event.`}
 			</Text>
 		);
 	}
