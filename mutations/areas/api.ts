@@ -81,8 +81,8 @@ export const API = [
 		[
 			{
 				name: "batch-refused-once-published",
-				find: "if (route.list) admission.makeRoom(",
-				replace: "if (route.list && route.resultBytes === 0) admission.makeRoom(",
+				find: "if (route.list) {",
+				replace: "if (route.list && route.resultBytes === 0) {",
 				only: "before its events are published",
 				why: "A publisher is told that nothing was done, and publishes the events of a batch again.",
 			},
@@ -102,6 +102,24 @@ export const API = [
 			replace: "readAt === null || clock.now() - readAt.now >= GAUGES_EVERY_MS",
 			only: "set back",
 			why: "Once the clock is set back by an hour, Prometheus gets the same backlog for an hour.",
+		},
+	]),
+	...of("server/src/api/http/admission.ts", inApi("admission"), [
+		{
+			name: "response-room-not-held",
+			find: "\t\trequest.room = { bytes, release };\n",
+			replace: "\t\trequest.room = { bytes, release };\n\t\trelease();\n",
+			only: "room that was made",
+			why: "Batches at the same moment find the same room, and together fill the memory with responses.",
+		},
+	]),
+	...of("server/src/api/server.ts", inApi("http/one-by-one"), [
+		{
+			name: "batch-turn-ends-early",
+			find: "if (!request.isHandled) largeBodies.leave(request);",
+			replace: "largeBodies.leave(request);",
+			only: "keeps its turn",
+			why: "A client that begins large batches and leaves has several of them processed at once.",
 		},
 	]),
 	...of("server/src/api/http/body.ts", inApi("deferred-rights"), [

@@ -278,7 +278,7 @@ test("a project with many keys leaves room for others' responses", async () => {
 	const charge = async (projectId: string, keyId: string): Promise<void> => {
 		const request = {
 			...{ method: "GET", ip: "127.0.0.1", params: {}, headers: { authorization: "Bearer key" } },
-			...{ raw: { socket: { destroyed: false } }, roomMade: 0 },
+			...{ raw: { socket: { destroyed: false } }, room: null },
 		} as unknown as FastifyRequest;
 		const parts = {
 			apiKeys: { authenticate: async () => ({ kind: "project", projectId, keyId, scopes: KEY_SCOPES }) },
@@ -307,7 +307,7 @@ test("a response may exceed its client's share up to the project's, if the clien
 	const charge = async (bytes: number) => {
 		const request = {
 			...{ method: "GET", ip: "127.0.0.1", params: {}, headers: { authorization: "Bearer key" } },
-			...{ raw: { socket: { destroyed: false } }, roomMade: 0 },
+			...{ raw: { socket: { destroyed: false } }, room: null },
 		} as unknown as FastifyRequest;
 		await authorize(request, { access: "any" } as Route, parts);
 		const reply = { raw: new EventEmitter() } as unknown as FastifyReply;
@@ -371,7 +371,7 @@ test.each([
 	const admission = new Admission({ elapsed: () => 0 });
 	const request = {
 		...{ method, ip: "127.0.0.1", params: {}, headers: { authorization: "Bearer key" } },
-		...{ raw: { socket: { destroyed: false } }, roomMade: 0 },
+		...{ raw: { socket: { destroyed: false } }, room: null },
 	} as unknown as FastifyRequest;
 	const reply = { raw: new EventEmitter() } as unknown as FastifyReply;
 	const parts = {
@@ -425,7 +425,8 @@ test("a batch whose response there is no room for is refused before its events a
 	await api.close();
 });
 
-test("a response that room was made for isn't refused once its change is made", async () => {
+// Batches at the same moment all found the same room.
+test("room that was made is held until the response is sent, which isn't refused, or its client has left", async () => {
 	const admission = new Admission({ elapsed: () => 0 });
 	const parts = {
 		apiKeys: { authenticate: async () => ({ kind: "operator" }) },
@@ -434,26 +435,32 @@ test("a response that room was made for isn't refused once its change is made", 
 	const begin = async () => {
 		const request = {
 			...{ method: "POST", ip: "127.0.0.1", params: {}, headers: { authorization: "Bearer key" } },
-			...{ raw: { socket: { destroyed: false } }, roomMade: 0 },
+			...{ raw: { socket: { destroyed: false } }, room: null },
 		} as unknown as FastifyRequest;
 		await authorize(request, { access: "any" } as Route, parts);
-		return request;
+		return { request, reply: { raw: new EventEmitter() } as unknown as FastifyReply };
 	};
-	const charge = (request: FastifyRequest, bytes: number) => {
-		const reply = { raw: new EventEmitter() } as unknown as FastifyReply;
-		admission.charge(request, reply, Buffer.alloc(bytes));
-		return reply.raw;
-	};
-	const bytes = 2 * RESPONSES.sliceBytes;
-	const [change, other] = [await begin(), await begin()];
-	admission.makeRoom(change, bytes);
-	const unread = charge(other, RESPONSES.bytesPerPrincipal);
-	expect(() => charge(other, bytes)).toThrow("that you have not read yet hold 8,388,608 of");
-	expect(() => charge(change, bytes + 1)).toThrow("that you have not read yet hold 8,388,608 of");
-	expect(() => admission.makeRoom(other, bytes)).toThrow("that you have not read yet hold 8,388,608 of");
-	const response = charge(change, bytes);
-	expect(admission.budget.used).toBe(RESPONSES.bytesPerPrincipal + bytes);
-	for (const reply of [unread, response]) reply.emit("close");
+	type Begun = Awaited<ReturnType<typeof begin>>;
+	const charge = ({ request, reply }: Begun, bytes: number) => admission.charge(request, reply, Buffer.alloc(bytes));
+	const makeRoom = ({ request, reply }: Begun) => admission.makeRoom(request, reply, bytes);
+	const { bytesPerPrincipal, sliceBytes } = RESPONSES;
+	const bytes = 2 * sliceBytes;
+	const all = await Promise.all(Array.from({ length: 6 }, begin));
+	const [unread, change, failing, larger, leaving, other] = all as [Begun, Begun, Begun, Begun, Begun, Begun];
+	charge(unread, bytesPerPrincipal - 4 * bytes);
+	for (const one of [change, failing, larger, leaving]) makeRoom(one);
+	expect(admission.budget.used).toBe(bytesPerPrincipal);
+	const full = "that you have not read yet hold 8,388,608 of";
+	expect(() => makeRoom(other)).toThrow(full);
+	expect(() => charge(other, bytes)).toThrow(full);
+	expect(() => charge(larger, bytes + 1)).toThrow("that you have not read yet hold 8,257,536 of");
+	charge(failing, 100);
+	leaving.reply.raw.emit("close");
+	expect(admission.budget.used).toBe(bytesPerPrincipal - 3 * bytes);
+	charge(other, 3 * bytes);
+	charge(change, bytes);
+	expect(admission.budget.used).toBe(bytesPerPrincipal);
+	for (const { reply } of all) reply.raw.emit("close");
 	expect(admission.budget.used).toBe(0);
 });
 

@@ -84,9 +84,10 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	await app.register(cookie);
 	app.decorateRequest("principal", null);
 	app.decorateRequest("countsAsRead", false);
-	app.decorateRequest("roomMade", 0);
+	app.decorateRequest("room", null);
 	app.decorateRequest("hasWaited", false);
 	app.decorateRequest("isRecorded", false);
+	app.decorateRequest("isHandled", false);
 	const turns = new Turns(REQUESTS.turnMs, parts.clock);
 	const bodies = new Bodies({
 		largest: Math.max(parts.config.maxBatchBytes, parts.config.maxEventBytes + REQUESTS.envelopeBytes),
@@ -241,8 +242,11 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			} finally {
 				if (route.access !== "open") callers.note(request.raw, request.principal);
 			}
-			// Also released if the client leaves before the handler runs.
-			if (mayBeLarge && !isSmall(request)) reply.raw.once("close", () => largeBodies.leave(request));
+			if (mayBeLarge && !isSmall(request))
+				reply.raw.once("close", () => {
+					// Once the handler runs, it ends the turn: its work goes on without the client.
+					if (!request.isHandled) largeBodies.leave(request);
+				});
 			admission.count(request, route);
 			if (route.access === "developer") await requireApp(request, route, parts);
 			// The client decides when the rest arrives.
@@ -252,6 +256,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 				throw new Problem("unsupported-media-type", "Send the body without a Content-Encoding: none is supported.");
 		},
 		async handler(request, reply) {
+			request.isHandled = true;
 			try {
 				return await respond(request, reply);
 			} finally {
@@ -289,7 +294,10 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			pause: turns.slices(turnOf(request), REQUESTS.sliceBytes, REQUESTS.pieceBytes),
 			heavy,
 		});
-		if (route.list) admission.makeRoom(request, lengthOfList(request.body, route.list) * (route.resultBytes ?? 0));
+		if (route.list) {
+			const bytes = lengthOfList(request.body, route.list) * (route.resultBytes ?? 0);
+			admission.makeRoom(request, reply, bytes);
+		}
 		const make = () => route.handler(call as never);
 		let result: Awaited<ReturnType<typeof make>>;
 		try {

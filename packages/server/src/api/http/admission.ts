@@ -15,11 +15,18 @@ declare module "fastify" {
 	interface FastifyRequest {
 		/** Whether the request counts by the rate of reads; then its response also counts by size. */
 		countsAsRead: boolean;
-		/** The largest response, bytes, that is no longer refused; see {@link Admission.makeRoom}. */
-		roomMade: number;
+		/** What is held for its response; see {@link Admission.makeRoom}. */
+		room: HeldRoom | null;
 		/** Whether the audit log has it. */
 		isRecorded: boolean;
 	}
+}
+
+interface HeldRoom {
+	/** The largest response that is no longer refused. */
+	readonly bytes: number;
+	/** Returns it, once. */
+	release(): void;
 }
 
 /**
@@ -112,15 +119,19 @@ export class Admission {
 
 	/**
 	 * Call before a change whose response may have this many bytes: once it is made, refusing the response would say that
-	 * it wasn't, and the client would repeat it.
+	 * it wasn't, and the client would repeat it. The bytes are held until the response is sent or the client has left.
 	 *
 	 * @throws Problem 429 or 503 if there is no room
 	 */
-	makeRoom(request: FastifyRequest, bytes: number): void {
-		if (bytes <= RESPONSES.sliceBytes) return;
+	makeRoom(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
+		if (bytes <= RESPONSES.sliceBytes || hasLeft(request, reply)) return;
 		const principal = principalOf(request);
-		this.#checkRoom(principalName(principal), readerOf(request, principal), bytes);
-		request.roomMade = bytes;
+		const owner = principalName(principal);
+		const project = readerOf(request, principal);
+		this.#checkRoom(owner, project, bytes);
+		const release = this.#hold(owner, project, bytes);
+		request.room = { bytes, release };
+		reply.raw.once("close", release);
 	}
 
 	/**
@@ -130,7 +141,8 @@ export class Admission {
 	 * @throws Problem 429 or 503 if there is no room
 	 */
 	charge(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
-		const { principal } = request;
+		const { principal, room } = request;
+		room?.release();
 		const isText = typeof payload === "string";
 		if (principal === null || !(isText || payload instanceof Uint8Array) || payload.length <= RESPONSES.sliceBytes)
 			return;
@@ -140,16 +152,22 @@ export class Admission {
 		if (request.countsAsRead) this.#rates.reads.charge(owner, Math.floor(bytes / RESPONSES.countedBytes));
 		// Its response has no body.
 		if (request.method === "HEAD") return;
-		// The client may have left in the meantime: its "close" event has already fired, and would release nothing.
-		if (request.raw.socket.destroyed || reply.raw.destroyed || reply.raw.closed) return;
+		if (hasLeft(request, reply)) return;
 		const project = readerOf(request, principal);
-		if (bytes > request.roomMade) this.#checkFit(owner, project, bytes);
+		if (bytes > (room?.bytes ?? 0)) this.#checkFit(owner, project, bytes);
+		reply.raw.once("close", this.#hold(owner, project, bytes));
+	}
+
+	/** @returns a function that returns the bytes, once */
+	#hold(owner: string, project: string, bytes: number): () => void {
 		this.budget.hold(owner, bytes);
 		this.#byProject.hold(project, bytes);
-		reply.raw.once("close", () => {
-			this.budget.give(owner, bytes);
-			this.#byProject.give(project, bytes);
-		});
+		let left = bytes;
+		return () => {
+			this.budget.give(owner, left);
+			this.#byProject.give(project, left);
+			left = 0;
+		};
 	}
 
 	/** Refuses a response for which there is no room. */
@@ -227,6 +245,10 @@ const RATED: Record<RateName, readonly [what: string, ofProject?: string]> = {
 	lookups: ["lookups"],
 	recordedReads: ["exports and listeners", "of this project"],
 };
+
+/** The client may have left in the meantime: its "close" event has already fired, and would release nothing. */
+const hasLeft = (request: FastifyRequest, { raw }: FastifyReply): boolean =>
+	request.raw.socket.destroyed || raw.destroyed || raw.closed;
 
 const isUnlimited = ({ principal }: FastifyRequest): boolean => principal === null || principal.kind === "operator";
 

@@ -22,6 +22,8 @@ declare module "fastify" {
 		bodyText: string;
 		/** The body's share of its budget; null if it has none. */
 		bodyClaim: BodyClaim | null;
+		/** Whether its handler has begun. */
+		isHandled: boolean;
 	}
 }
 

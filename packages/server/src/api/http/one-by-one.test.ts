@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { request } from "node:http";
+import type { Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { TestApi } from "../../../test/api/api.ts";
@@ -35,6 +37,56 @@ test("requests of one owner take turns; other owners' run immediately", async ()
 	enter(a2!, "a");
 	await setImmediate();
 	expect(entered.at(-1)).toBe("a2 true");
+});
+
+// Its batch was still being written, and so were the next ones of its project: as many as fit into its share of bodies.
+test("a client that leaves during its batch keeps its turn until the batch is written", async () => {
+	const api = await TestApi.start();
+	const { promise: written, resolve: write } = Promise.withResolvers<void>();
+	try {
+		const project = await api.project();
+		const key = await api.keyOf(project);
+		const origin = await api.app.listen({ port: 0, host: "127.0.0.1" });
+		const event = { type: "delivery.success", data: { pad: "x".repeat(1_000) } };
+		const body = JSON.stringify({ events: Array(100).fill(event) });
+		const post = () =>
+			request(`${origin}${project}/events`, {
+				method: "POST",
+				headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+				agent: false,
+			});
+		const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+		const append = api.storage.appendEvents.bind(api.storage);
+		vi.spyOn(api.storage, "appendEvents").mockImplementationOnce(async (...args) => {
+			begin();
+			await written;
+			return append(...args);
+		});
+		const accepted = once(api.app.server, "connection");
+		const leaving = post().on("error", () => {});
+		leaving.end(body);
+		const [served] = (await accepted) as [Socket];
+		await begun;
+		const left = once(served, "close");
+		leaving.destroy();
+		await left;
+		const enter = vi.spyOn(OneByOne.prototype, "enter");
+		const answered = new Promise<number | undefined>((resolve, reject) => {
+			post()
+				.on("response", (response) => resolve(response.resume().statusCode))
+				.on("error", reject)
+				.end(body);
+		});
+		await vi.waitFor(() => expect(enter).toHaveBeenCalled(), { timeout: 60_000 });
+		const entering = enter.mock.results[0]!.value as Promise<boolean>;
+		expect(await Promise.race([entering, setImmediate("waits")])).toBe("waits");
+		write();
+		expect(await answered).toBe(202);
+	} finally {
+		write();
+		vi.restoreAllMocks();
+		await api.close();
+	}
 });
 
 // A client that left during its batch once blocked its project's large batches forever.
