@@ -85,6 +85,40 @@ test("a webhook's settings stay usable while its health can't be loaded", async 
 	await page.getByRole("button", { name: "Save" }).first().click();
 	await expect(page.getByRole("heading", { level: 1, name: "Books" })).toBeVisible();
 	await expect(page.getByText("Saved. Retries and replays use it from now on, too.")).toBeVisible();
+	// They said that nothing was waiting.
+	await shop.patch(shop.path(`/webhooks/${id}`), { status: "paused" });
+	await expect(page.getByRole("heading", { name: "Paused" })).toBeVisible();
+	await page.getByRole("tabpanel").getByRole("button", { name: "Resume" }).click();
+	await expect(page.getByRole("dialog")).toContainText("What is waiting for it isn't known yet.");
+	await expect(page.getByText("Nothing is waiting.")).toHaveCount(0);
+});
+
+// It ended after the first step, as if it had been stopped again.
+test("a bulk replay that failed while it was being stopped can be begun again", async ({ dashboard, page }) => {
+	await dashboard.failing("Accounting", 1);
+	await dashboard.enter(page);
+	const counted = { count: 3, groups: [], oldest_at: null, newest_at: null, next_cursor: null };
+	const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+	let steps = 0;
+	await page.route("**/replays", async (route) => {
+		if (route.request().postDataJSON().dry_run) return route.fulfill({ json: counted });
+		if (++steps === 1) {
+			asked.resolve();
+			await held.promise;
+			return route.fulfill({ status: 500, body: "" });
+		}
+		return route.fulfill({ json: { count: 1, before: "then", next_cursor: steps < 4 ? "more" : null } });
+	});
+	await page.goto(dashboard.project("/logs"));
+	await page.getByRole("button", { name: "Replay all matching" }).click();
+	const dialog = page.getByRole("dialog");
+	await dialog.getByRole("button", { name: "Replay 3 deliveries" }).click();
+	await asked.promise;
+	await dialog.getByRole("button", { name: "Stop" }).click();
+	held.resolve();
+	await expect(dialog.getByRole("alert")).toContainText("The service returned 500");
+	await dialog.getByRole("button", { name: "Replay 3 deliveries" }).click();
+	await expect(dialog).toContainText("3 deliveries are being sent again, oldest first.");
 });
 
 // Its filter then had the same webhook twice, and the whole page broke.

@@ -413,6 +413,20 @@ test("every session can be ended from anywhere", async ({ dashboard, browser, pa
 	// It said "since 3 s ago".
 	const session = page.getByRole("listitem").filter({ hasText: "This session" });
 	await expect(session).toContainText(/active now · signed in (just now|\d+ s ago)/);
+	// A second click said that there was no such session.
+	const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+	await page.route("**/sessions/ses_*", async (route) => {
+		asked.resolve();
+		await held.promise;
+		await route.continue();
+	});
+	const end = page.getByRole("button", { name: /^Sign out (?!of|everywhere)/ }).first();
+	const sessions = await page.getByRole("listitem").filter({ hasText: "signed in" }).count();
+	await end.click();
+	await asked.promise;
+	await expect(end).toBeDisabled();
+	held.resolve();
+	await expect(page.getByRole("listitem").filter({ hasText: "signed in" })).toHaveCount(sessions - 1);
 	await page.getByRole("button", { name: "Sign out everywhere" }).click();
 	await page
 		.getByRole("dialog")

@@ -6,7 +6,8 @@ import { type AccountSession, accountSessionsQuery, endAllSessions, endSession }
 import { signOut } from "../../api/session.ts";
 import { describeUserAgent } from "../../lib/text/user-agent.ts";
 import { Confirm } from "../../ui/confirm.tsx";
-import { notifyDone, notifyProblem } from "../../ui/notify.tsx";
+import { useAction } from "../../ui/hooks/use-action.ts";
+import { notifyDone } from "../../ui/notify.tsx";
 import { Section } from "../../ui/page/page.tsx";
 import { ErrorState, SkeletonRows } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
@@ -62,19 +63,15 @@ export function SessionsSection() {
 function SessionRow({ session }: { session: AccountSession }) {
 	const { id, user_agent, address, current, created_at, last_seen_at } = session;
 	const name = describeUserAgent(user_agent);
-	const stop = async () => {
-		try {
-			if (current) {
-				await signOut();
-				leave();
-			} else {
-				await endSession(id);
-				notifyDone(`${name} is signed out.`);
-			}
-		} catch (problem) {
-			notifyProblem(problem);
+	const { busy, run } = useAction(async () => {
+		if (current) {
+			await signOut();
+			leave();
+		} else {
+			await endSession(id);
+			notifyDone(`${name} is signed out.`);
 		}
-	};
+	});
 	return (
 		<li className={classes.row}>
 			<IconDeviceDesktop size={22} stroke={1.5} aria-hidden className={classes.icon} />
@@ -95,7 +92,8 @@ function SessionRow({ session }: { session: AccountSession }) {
 				variant="default"
 				size="compact-sm"
 				aria-label={current ? "Sign out of this session" : `Sign out ${name}`}
-				onClick={() => void stop()}
+				loading={busy}
+				onClick={() => void run()}
 			>
 				Sign out
 			</Button>

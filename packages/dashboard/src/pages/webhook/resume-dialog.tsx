@@ -38,7 +38,9 @@ export function ResumeDialog({ projectId, webhook, health, opened, onClose }: Re
 			onConfirm={resume}
 			ready={health !== undefined}
 		>
-			{waiting.total === 0 ? (
+			{health === undefined ? (
+				<Text size="sm">What is waiting for it isn't known yet.</Text>
+			) : waiting.total === 0 ? (
 				<Text size="sm">Nothing is waiting. Events are sent again from now on.</Text>
 			) : (
 				<Radio.Group

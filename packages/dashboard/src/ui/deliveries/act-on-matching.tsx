@@ -45,12 +45,8 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 	const [progress, setProgress] = useState<Progressed>({ state: "asking" });
 	const [problem, setProblem] = useState<unknown>(null);
 	const [soFar, setSoFar] = useState(0);
-	const stop = useRef(new AbortController());
-	useEffect(() => {
-		const controller = new AbortController();
-		stop.current = controller;
-		return () => controller.abort();
-	}, []);
+	const stop = useRef<AbortController | null>(null);
+	useEffect(() => () => stop.current?.abort(), []);
 	const counted = useQuery({
 		queryKey: ["matching", projectId, filter],
 		queryFn: ({ signal }) => countMatching(projectId, filter, { onStep: setSoFar, signal }),
@@ -61,6 +57,7 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 	const { isConfirmed, field } = useTypeToConfirm(total);
 
 	const run = async () => {
+		stop.current = new AbortController();
 		const { signal } = stop.current;
 		const onStep = (count: number) => setProgress({ state: "running", count });
 		setProblem(null);
@@ -82,7 +79,7 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 				</Text>
 				<Progress value={share(progress.count, total)} aria-label="Progress" />
 				<Group justify="flex-end">
-					<Button variant="default" onClick={() => stop.current.abort()}>
+					<Button variant="default" onClick={() => stop.current?.abort()}>
 						Stop
 					</Button>
 				</Group>

@@ -21,7 +21,7 @@ export function StateSection({ projectId, webhook }: SettingsProps) {
 			<Group justify="space-between" gap="md">
 				<Text size="sm" c="dimmed" flex="1 1 300px">
 					{paused
-						? `Nothing is sent. ${waiting.total === 0 ? "Nothing is waiting." : `${pendingWords(waiting)} ${waiting.total === 1 ? "is" : "are"} waiting.`}`
+						? `Nothing is sent.${health === undefined ? "" : waiting.total === 0 ? " Nothing is waiting." : ` ${pendingWords(waiting)} ${waiting.total === 1 ? "is" : "are"} waiting.`}`
 						: "Events are sent as they happen. Pause it if your receiver is down for longer than the retries last."}
 				</Text>
 				<Button variant="default" onClick={() => setAsked(status)}>
