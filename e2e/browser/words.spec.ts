@@ -80,3 +80,17 @@ test("a webhook that is older than the log says since when nothing was sent", as
 	await page.goto(dashboard.project("/webhooks"));
 	await expect(page.getByText("No deliveries", { exact: true })).toBeVisible();
 });
+
+// What was done before midnight stayed under "Today" until the page was opened again.
+test("the audit log's days end at midnight", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	await dashboard.shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	await page.clock.install();
+	await page.goto(dashboard.project("/audit"));
+	await expect(page.getByRole("heading", { name: "Today" })).toBeVisible();
+	// Otherwise, the service's time corrects the browser's.
+	await page.route("**/v1/**", (route) => route.abort());
+	await page.clock.fastForward("24:00:00");
+	await expect(page.getByRole("heading", { name: "Yesterday" })).toBeVisible();
+	await expect(page.getByRole("heading", { name: "Today" })).toHaveCount(0);
+});

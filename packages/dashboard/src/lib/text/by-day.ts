@@ -10,11 +10,9 @@ export function byDay<Item>(items: readonly Item[], at: (item: Item) => number, 
 	const today = calendarDay(now);
 	const date = new Date(now);
 	const yesterday = calendarDay(new Date(date.getFullYear(), date.getMonth(), date.getDate() - 1).getTime());
-	const days = new Map<string, Item[]>();
-	for (const item of items) {
+	const days = Map.groupBy(items, (item) => {
 		const day = calendarDay(at(item));
-		const label = day === today ? "Today" : day === yesterday ? "Yesterday" : day;
-		days.set(label, [...(days.get(label) ?? []), item]);
-	}
+		return day === today ? "Today" : day === yesterday ? "Yesterday" : day;
+	});
 	return [...days].map(([label, dayItems]) => ({ label, items: dayItems }));
 }

@@ -10,8 +10,11 @@ it("writes counts with separators, or in compact form", () => {
 
 it.each([
 	[84.4, "84 ms"],
+	[999.6, "1.00 s"],
 	[1_240, "1.24 s"],
+	[9_996, "10.0 s"],
 	[15_000, "15.0 s"],
+	[59_970, "1 min"],
 	[120_000, "2 min"],
 	[125_000, "2 min 5 s"],
 ])("writes %d ms as %s", (ms, words) => {

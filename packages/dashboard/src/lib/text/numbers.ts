@@ -9,9 +9,10 @@ export const compactCount = (count: number) => (count < 10_000 ? COUNT.format(co
 
 /** A duration: `84 ms`, `1.24 s`, `15.0 s`, `2 min 5 s`. */
 export function formatMs(ms: number): string {
-	if (ms < 1_000) return `${Math.round(ms)} ms`;
-	if (ms < 10_000) return `${(ms / 1_000).toFixed(2)} s`;
-	if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+	// What would be rounded up to the next unit has that one's digits.
+	if (ms < 999.5) return `${Math.round(ms)} ms`;
+	if (ms < 9_995) return `${(ms / 1_000).toFixed(2)} s`;
+	if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
 	const seconds = Math.round(ms / 1_000);
 	return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

@@ -6,8 +6,8 @@ import { apiKeysQuery } from "../../api/api-keys.ts";
 import { useProjectId } from "../../api/session.ts";
 import { hasExpired } from "../../lib/account/key-scopes.ts";
 import { plural } from "../../lib/text/numbers.ts";
-import { serverNow } from "../../lib/text/server-time.ts";
 import { ForRole, RoleNote } from "../../ui/account/for-role.tsx";
+import { useNow } from "../../ui/hooks/use-now.ts";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
 import { KeysTable } from "./keys-table.tsx";
@@ -18,6 +18,7 @@ export function ApiKeysPage() {
 	const projectId = useProjectId();
 	const { data: keys, error, refetch } = useQuery(apiKeysQuery(projectId));
 	const [creating, create] = useDisclosure(false);
+	const now = useNow(0);
 	const newKey = (
 		<ForRole needs="developer">
 			<Button leftSection={<IconPlus size={16} aria-hidden />} onClick={create.open}>
@@ -25,8 +26,7 @@ export function ApiKeysPage() {
 			</Button>
 		</ForRole>
 	);
-	const valid =
-		keys?.filter(({ expires_at }) => expires_at === null || !hasExpired(expires_at, serverNow())).length ?? 0;
+	const valid = keys?.filter(({ expires_at }) => expires_at === null || !hasExpired(expires_at, now)).length ?? 0;
 	return (
 		<Page>
 			<PageHeader title="API Keys" actions={keys?.length === 0 ? null : newKey}>

@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { auditQuery } from "../../api/members.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { byDay } from "../../lib/text/by-day.ts";
-import { serverNow } from "../../lib/text/server-time.ts";
+import { useNow } from "../../ui/hooks/use-now.ts";
 import { LoadMore } from "../../ui/page/load-more.tsx";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
@@ -32,11 +32,12 @@ export function AuditPage() {
 function Entries() {
 	const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
 		useInfiniteQuery(auditQuery(useProjectId()));
+	const now = useNow(0);
 	if (data === undefined) return error === null ? <Loading /> : <ErrorState error={error} onRetry={refetch} />;
 	const days = byDay(
 		data.pages.flatMap((page) => page.data),
 		({ at }) => Date.parse(at),
-		serverNow(),
+		now,
 	);
 	if (days.length === 0) {
 		return (
