@@ -50,8 +50,6 @@ export interface Client {
 	readonly api: FetchClient<paths>;
 }
 
-/** Paths whose repetition changes nothing although they are POSTs, because the body names what it creates. */
-const EVENTS = /\/v1\/projects\/[^/]+\/events$/;
 const SAFE_TO_REPEAT: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE"]);
 /** Following a redirect turns a POST into a GET (301, 302), and drops the key if it leads to another origin. */
 const REDIRECT = "manual";
@@ -126,10 +124,9 @@ export function createClient({
 	const baseUrl = url.replace(/\/+$/, "");
 
 	/** Throws for everything but 2xx, after the retries that the call allows. */
-	async function call(request: Request): Promise<Response> {
+	async function call(request: Request, idempotent = SAFE_TO_REPEAT.has(request.method)): Promise<Response> {
 		const { pathname } = new URL(request.url);
 		const { method, signal } = request;
-		const idempotent = SAFE_TO_REPEAT.has(method) || EVENTS.test(pathname);
 		const attempt = async (until: AbortSignal) =>
 			complete(await doFetch(new Request(request.clone(), { signal: until, redirect: REDIRECT })));
 		return withRetries(attempt, { name: `${method} ${pathname}`, idempotent, signal }, retry);
@@ -137,7 +134,7 @@ export function createClient({
 
 	const api = createFetchClient<paths>({
 		baseUrl,
-		fetch: call,
+		fetch: (request) => call(request),
 		headers: { Authorization: `Bearer ${key}` },
 		// Lists as the service prefers them: `type=a,b`.
 		querySerializer: { array: { style: "form", explode: false } },
@@ -176,6 +173,8 @@ export function createClient({
 			params: { path },
 			body,
 			parseAs: "text",
+			// Each event has an id, so repeating the call changes nothing.
+			fetch: (request) => call(request, true),
 			...(signal && { signal }),
 		});
 		const text = typeof data === "string" ? data : "";

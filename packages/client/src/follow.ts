@@ -39,6 +39,8 @@ const WAIT_S = 30;
 const ONCE: RetryOptions = { retries: 0, timeoutMs: 45_000 };
 /** Soon enough for someone who watches, and rare enough for a service under repair. */
 const LONGEST_DELAY_MS = 15_000;
+/** A longer `Retry-After` isn't waited for. */
+const LONGEST_ASKED_S = 3_600;
 /** No log is longer: what reads from there learns where the log ends. */
 const BEYOND = 999_999_999_999_999;
 
@@ -54,12 +56,14 @@ function checkFrom(from: unknown): void {
 
 /**
  * Reads the log page by page, and waits for new events at its end. Outages and restarts of the service don't end it:
- * it asks again, with growing delays. The position only moves with what was returned.
+ * it asks again, with growing delays. Neither does what only a proxy says, such as 404 while it is set up again, once the
+ * service has responded. The position only moves with what was returned.
  */
 export async function* follow(readPage: ReadPage, options: FollowOptions): AsyncGenerator<EventPage, never> {
 	const { from = "start", types, limit = 200, signal, onLogBehind, onRetry } = options;
 	checkFrom(from);
 	let position: Position = typeof from === "object" ? from : { after: 0 };
+	let hasResponded = false;
 	if (from === "end") position = await untilReached(() => endOfLog(readPage, signal, ONCE));
 	for (;;) {
 		let page: EventPage;
@@ -83,12 +87,14 @@ export async function* follow(readPage: ReadPage, options: FollowOptions): Async
 		for (let tries = 0; ; tries++) {
 			signal?.throwIfAborted();
 			try {
-				return await call();
+				const result = await call();
+				hasResponded = true;
+				return result;
 			} catch (error) {
 				signal?.throwIfAborted();
-				if (!isTemporary(error)) throw error;
-				const asked = error instanceof ApiError ? error.retryAfter : null;
-				const delay = delayMs(Math.min(tries, 10), asked, LONGEST_DELAY_MS) ?? LONGEST_DELAY_MS;
+				hasResponded ||= error instanceof ApiError && error.code !== "unknown";
+				if (!isTemporary(error, hasResponded)) throw error;
+				const delay = waitMs(tries, error instanceof ApiError ? error.retryAfter : null);
 				onRetry?.(error, delay);
 				await sleep(delay, signal);
 			}
@@ -96,9 +102,23 @@ export async function* follow(readPage: ReadPage, options: FollowOptions): Async
 	}
 }
 
-function isTemporary(error: unknown): error is ApiError | ConnectionError {
+/** @param hasResponded whether the URL is known to lead to the service */
+function isTemporary(error: unknown, hasResponded: boolean): error is ApiError | ConnectionError {
 	if (error instanceof ConnectionError) return true;
-	return error instanceof ApiError && (error.status === 429 || error.status === 408 || error.status >= 500);
+	if (!(error instanceof ApiError)) return false;
+	const { status, code } = error;
+	return status === 429 || status === 408 || status >= 500 || (hasResponded && code === "unknown");
+}
+
+/**
+ * How long following waits before it asks again.
+ *
+ * @param tries how often it has asked in vain
+ * @param asked seconds, as the response says
+ */
+export function waitMs(tries: number, asked: number | null, random = Math.random): number {
+	const spread = delayMs(Math.min(tries, 10), null, LONGEST_DELAY_MS, random)!;
+	return Math.min(asked ?? 0, LONGEST_ASKED_S) * 1_000 + spread;
 }
 
 /** The position of the newest event. */

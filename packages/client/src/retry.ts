@@ -24,8 +24,8 @@ export interface Call {
 
 const FIRST_DELAY_MS = 250;
 const DEFAULTS = { retries: 5, maxDelayMs: 30_000, timeoutMs: 30_000 } as const;
-/** The service, or a proxy in front of it, is temporarily unable to respond. */
-const OUTAGES: ReadonlySet<number> = new Set([502, 503, 504]);
+/** The service, or a proxy in front of it, is temporarily unable to respond. Those from 520 on are Cloudflare's. */
+const OUTAGES: ReadonlySet<number> = new Set([502, 503, 504, 520, 521, 522, 523, 524, 530]);
 const TOO_MANY = 429;
 
 /** The longest delay that timers take, milliseconds. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { until, unusedPort, within } from "@posthorn/testkit";
 import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
+import { waitMs } from "../src/follow.ts";
 import {
 	ApiError,
 	type Client,
@@ -213,11 +214,41 @@ test("a POST without an id of its own isn't repeated after an outage", async () 
 	expect(seen).toBe(1 + 1 + QUICK.retries);
 });
 
+// Without an id, each try published another event.
+test('an event that is published through "api" isn\'t repeated after an outage', async () => {
+	let seen = 0;
+	const losing: typeof fetch = async (input, init) => {
+		const response = await fetch(input, init);
+		if (seen++ === 0) throw new TypeError("fetch failed", { cause: new Error("socket hang up") });
+		return response;
+	};
+	const posthorn = await service.project({ fetch: losing, retry: QUICK });
+	const path = { project_id: posthorn.id };
+	const published = posthorn.api.POST("/v1/projects/{project_id}/events", { params: { path }, body: ORDER });
+	await expect(published).rejects.toThrow(ConnectionError);
+	expect((await posthorn.read({ after: 0 })).events).toHaveLength(1);
+});
+
+test.each([502, 503, 504, 520, 521, 522, 523, 524, 530])("%i is an outage", async (status) => {
+	let seen = 0;
+	const failing: typeof fetch = async (input, init) =>
+		seen++ === 0 ? new Response("", { status }) : fetch(input, init);
+	const posthorn = await service.project({ fetch: failing, retry: QUICK });
+	expect(await posthorn.publish(ORDER)).toMatchObject({ seq: 1 });
+});
+
 test("waits double, keep to Retry-After and are spread", () => {
 	expect([0, 1, 2, 3].map((tries) => delayMs(tries, null, 1_500, () => 1))).toEqual([250, 500, 1_000, 1_500]);
 	expect([0, 1].map((random) => delayMs(2, null, 30_000, () => random))).toEqual([500, 1_000]);
 	expect([0, 1].map((random) => delayMs(0, 3, 30_000, () => random))).toEqual([3_000, 3_125]);
 	expect(delayMs(0, 31, 30_000)).toBeNull();
+});
+
+// It asked again every 15 seconds a service that had asked for a minute.
+test("following waits for as long as the service asks, up to an hour", () => {
+	expect([0, 1, 9, 99].map((tries) => waitMs(tries, null, () => 1))).toEqual([250, 500, 15_000, 15_000]);
+	expect([0, 1].map((random) => waitMs(0, 60, () => random))).toEqual([60_125, 60_250]);
+	expect(waitMs(0, 86_400, () => 1)).toBe(3_600_250);
 });
 
 test("errors say what is wrong, where, and what to do", async () => {
@@ -332,6 +363,46 @@ test("follows the log across kills of the service, from a stored position, and l
 	const waiting = pages.next();
 	stop.abort(new Error("enough"));
 	await expect(waiting).rejects.toThrow("enough");
+});
+
+// A proxy's page while it was set up again ended programs that had followed the log for months.
+test.each([
+	[404, "<h1>404 Not Found</h1>", {}],
+	[200, "<h1>We'll be back soon</h1>", {}],
+	[302, "", { location: "https://status.example.com/" }],
+])(
+	"what only a proxy says (%i) doesn't end following, once the service has responded",
+	async (status, body, headers) => {
+		let isAway = true;
+		const proxied: typeof fetch = (input, init) =>
+			isAway ? Promise.resolve(new Response(body, { status, headers })) : fetch(input, init);
+		const posthorn = await service.project({ fetch: proxied, retry: QUICK });
+		await expect(posthorn.follow().next()).rejects.toMatchObject({ name: "ApiError", status, code: "unknown" });
+		isAway = false;
+		await posthorn.publish({ ...ORDER, id: "evt_1" });
+		const retries: Error[] = [];
+		const onRetry = (error: Error) => {
+			retries.push(error);
+			isAway = false;
+		};
+		const pages = posthorn.follow({ onRetry });
+		expect((await take(pages, 1)).seen).toEqual(["evt_1"]);
+		await posthorn.publish({ ...ORDER, id: "evt_2" });
+		isAway = true;
+		expect((await take(pages, 1)).seen).toEqual(["evt_2"]);
+		expect(retries).toMatchObject([{ name: "ApiError", status, code: "unknown" }]);
+	},
+);
+
+test("following ends if the service refuses it", async () => {
+	const posthorn = await service.project();
+	await posthorn.publish({ ...ORDER, id: "evt_1" });
+	const pages = posthorn.follow();
+	await take(pages, 1);
+	const keys = (await service.get(`/v1/projects/${posthorn.id}/api-keys`)) as { data: { id: string }[] };
+	const refused = expect(pages.next()).rejects.toMatchObject({ name: "ApiError", status: 401, code: "unauthorized" });
+	for (const { id } of keys.data) await service.delete(`/v1/projects/${posthorn.id}/api-keys/${id}`);
+	await refused;
 });
 
 test("follows only new events and chosen types, with their exact text", async () => {

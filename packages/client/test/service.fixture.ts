@@ -60,6 +60,12 @@ export class Service {
 		return response.json();
 	}
 
+	async delete(path: string): Promise<void> {
+		const headers = { authorization: `Bearer ${OPERATOR_KEY}` };
+		const response = await fetch(this.url + path, { method: "DELETE", headers });
+		if (!response.ok) throw new Error(`DELETE ${path} → ${response.status} ${await response.text()}`);
+	}
+
 	kill(): Promise<void> {
 		return this.#process.kill();
 	}
