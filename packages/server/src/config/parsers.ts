@@ -83,12 +83,17 @@ export function origin(text: string): Parsed<string> {
 /** SQLite gives names with these beginnings a special meaning, and slashes in a URL name a host. */
 const NO_FILE = /^(?:$|:|file:|\/\/)/;
 
+/** Shells replace it only at the beginning of a word: here it would be a folder of that name. */
+const HOME = /^~[\w.-]*\//;
+
 export function database(text: string): Parsed<DatabaseConfig> {
 	if (text.startsWith("sqlite:")) {
 		const path = text
 			.slice("sqlite:".length)
 			.replace(/^\/\/(?=\/)/, "")
 			.replace(/^(?:\.\/+)+(?=.)/, "");
+		if (HOME.test(path))
+			return mustBe("sqlite: and a file's path without ~, which is only a shell's name of your home folder");
 		return NO_FILE.test(path) || path.endsWith("/")
 			? mustBe("sqlite: and a file's path, such as sqlite:./data/posthorn.db or sqlite:///var/lib/posthorn.db")
 			: valid({ engine: "sqlite", path });

@@ -88,6 +88,15 @@ test("each wrong value gives one line with the variable and what it must be", ()
 		}
 });
 
+// It was a folder of that name in the working directory, which its owner could only delete with care.
+test("refuses ~ in the path of a database, which nothing replaces", () => {
+	for (const path of ["~/posthorn.db", "./~/posthorn.db", "~posthorn/posthorn.db"])
+		expect(faultsOf({ POSTHORN_DATABASE_URL: `sqlite:${path}` }), path).toEqual([
+			"POSTHORN_DATABASE_URL is not valid; it must be sqlite: and a file's path without ~, which is only a shell's name of your home folder.",
+		]);
+	expect(faultsOf({ POSTHORN_DATABASE_URL: "sqlite:data/posthorn~/x.db" })).toEqual([]);
+});
+
 test("reports all faults together, including unknown variables", () => {
 	const faults = faultsOf({
 		POSTHORN_PORT: "x",
