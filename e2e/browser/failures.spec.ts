@@ -195,6 +195,45 @@ test("what waits for a webhook says that it can't be loaded", async ({ dashboard
 	await expect(alert).toHaveCount(0);
 });
 
+// An error took its place.
+test("a test's result stays if it can't be loaded again", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	await dashboard.enter(page);
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	await page.getByRole("button", { name: "Send test event" }).click();
+	const dialog = page.getByRole("dialog");
+	await dialog.getByRole("button", { name: "Send", exact: true }).click();
+	await expect(dialog).toContainText("Returned 200");
+	const asked = Promise.withResolvers<void>();
+	await page.route("**/deliveries/evt_*", async (route) => {
+		await route.fulfill({ status: 500, body: "" });
+		asked.resolve();
+	});
+	await shop.post(shop.path(`/webhooks/${id}/test`), { type: "purchase.completed" });
+	await asked.promise;
+	await rendered(page);
+	await expect(dialog).toContainText("Returned 200");
+	await expect(dialog.getByRole("alert")).toHaveCount(0);
+});
+
+// They showed placeholders for good.
+test("the overview's figures that can't be loaded say so", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	await page.route("**/webhooks/health*", (route) => route.fulfill({ status: 500, body: "" }));
+	await page.goto(dashboard.project());
+	await expect(page.getByRole("alert")).toContainText("The service returned 500");
+	const tile = (name: string) =>
+		page
+			.locator("dl > div")
+			.filter({ has: page.getByText(name) })
+			.getByRole("definition");
+	await expect(tile("Waiting now")).toHaveText("–");
+	await expect(tile("To decide")).toHaveText("–");
+	await expect(tile("Events")).toHaveText("0");
+});
+
 test.describe("a new service", () => {
 	test.use({ ownService: true });
 

@@ -99,6 +99,23 @@ test("orders, customers and text are found from the search box, and their filter
 	expect(faults).toEqual([]);
 });
 
+// The address bar's number was another one: 12345678901234567000.
+test("an order id of many digits is found by its address", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await dashboard.enter(page);
+	for (const order of ["12345678901234567890", "1e5", "10482"])
+		await shop.post(shop.path("/events"), completed(order, "ada@example.com"));
+	await receiver.count(3);
+	const rows = page.getByRole("table", { name: "Deliveries" }).getByRole("row");
+	for (const order of ["12345678901234567890", "1e5", "10482"]) {
+		await page.goto(dashboard.project(`/logs?order_id=${order}`));
+		await expect(page.getByRole("button", { name: `Remove the filter Order ${order}`, exact: true })).toBeVisible();
+		await expect(rows).toHaveCount(1 + 1);
+	}
+});
+
 test("a search for text shows how far it has come, and can be stopped and continued", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	await dashboard.enter(page);

@@ -1,4 +1,11 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from "@tanstack/react-router";
+import {
+	createRootRoute,
+	createRoute,
+	createRouter,
+	lazyRouteComponent,
+	Outlet,
+	parseSearchWith,
+} from "@tanstack/react-router";
 import { part } from "../lib/part.ts";
 import { validateLogsSearch } from "../pages/logs/search.ts";
 import { validateOverviewSearch } from "../pages/overview/search.ts";
@@ -203,8 +210,15 @@ const routeTree = root.addChildren([
 	]),
 ]);
 
+/** A value in the address bar. Digits that a number can't hold, as of a long order id, stay text. */
+function parseValue(text: string): unknown {
+	const value: unknown = JSON.parse(text);
+	return typeof value === "number" && String(value) !== text ? text : value;
+}
+
 export const router = createRouter({
 	routeTree,
+	parseSearch: parseSearchWith(parseValue),
 	defaultPreload: "intent",
 	defaultPreloadStaleTime: 0,
 	defaultPendingComponent: PendingPage,

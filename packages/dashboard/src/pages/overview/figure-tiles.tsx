@@ -13,17 +13,17 @@ interface FigureTilesProps {
 	/** Deliveries that wait for a retry now, and failed ones that need a decision; undefined until they are known. */
 	waiting: number | undefined;
 	dead: number | undefined;
-	/** Whether they couldn't be loaded. */
-	failed: boolean;
+	/** Whether the statistics and those numbers couldn't be loaded. */
+	failed: { readonly stats: boolean; readonly counts: boolean };
 }
 
 /** The statistics of a range, in large type. Those of deliveries link to exactly the ones they count. */
 export function FigureTiles({ projectId, stats, waiting, dead, failed }: FigureTilesProps) {
 	const total = stats?.total;
 	const say = (words: (total: Stats["total"]) => string) =>
-		total === undefined ? (failed ? "–" : undefined) : words(total);
+		total === undefined ? (failed.stats ? "–" : undefined) : words(total);
 	const count = (number: number | undefined) =>
-		number === undefined ? (failed ? "–" : undefined) : compactCount(number);
+		number === undefined ? (failed.counts ? "–" : undefined) : compactCount(number);
 	// From where the statistics begin, which is a little more than the range's length ago.
 	const since = stats?.buckets[0]?.at;
 	const log = (search: LogsSearch) => ({ projectId, search });

@@ -136,7 +136,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 				stats={stats.data}
 				waiting={healths.data === undefined ? undefined : deliveriesWaiting(pending)}
 				dead={healths.data?.reduce((sum, health) => sum + health.dead_letters, 0)}
-				failed={stats.error !== null}
+				failed={{ stats: stats.error !== null, counts: healths.error !== null }}
 			/>
 			<IncidentsSection
 				projectId={projectId}

@@ -118,8 +118,8 @@ function TestResponse({ projectId, webhookId, eventId, waiting, failed, onReplay
 	const { data, error, refetch } = useQuery(
 		watchedDeliveryQuery(projectId, { webhook_id: webhookId, event_id: eventId }),
 	);
-	if (error !== null) return <ErrorState error={error} onRetry={refetch} />;
 	const last = data?.attempts.at(-1);
+	if (error !== null && last === undefined) return <ErrorState error={error} onRetry={refetch} />;
 	return (
 		<Stack gap="xs">
 			<Group gap="sm">
