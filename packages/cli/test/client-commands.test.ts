@@ -167,6 +167,15 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	await tail.until("the replays", () => tail.lines.filter(({ replay }) => replay === 1).length >= 4);
 	await on.service.kill();
 	await tail.until("the service to be missed", () => tail.errors.includes("Waiting for the service"));
+	// In the meantime a proxy responds. It ended the command.
+	const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+	const proxy = createServer((_, response) => response.writeHead(404).end("<h1>404 Not Found</h1>", () => ask()));
+	await once(proxy.listen(Number(new URL(on.service.url).port), "127.0.0.1"), "listening");
+	await within("the command to ask the proxy", asked);
+	const closed = once(proxy, "close");
+	proxy.close();
+	proxy.closeAllConnections();
+	await closed;
 	await on.service.startAgain();
 	await on.project.publish({ id: "evt_3", type: "delivery.success", data: {} });
 	await tail.until("the attempt after the restart", () => tail.lines.some(({ event_id }) => event_id === "evt_3"));

@@ -29,6 +29,16 @@ export class User {
 		});
 	}
 
+	/** Runs a shell script at a terminal, with job control. `posthorn` in it is the command. */
+	atTerminal(script: string): ChildProcess {
+		const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
+		const posthorn = `posthorn() { exec "${process.execPath}" "${COMMAND}" "$@"; }`;
+		return spawn("script", ["-qfec", `set -m; ${posthorn}; ${script}`, "/dev/null"], {
+			cwd: this.home,
+			env: { PATH, NODE_COMPILE_CACHE, HOME: this.home, SHELL: "/bin/sh", ...this.#env },
+		});
+	}
+
 	/** Runs a command to its end. */
 	async run(args: readonly string[], { env = {}, input = "" }: { env?: Record<string, string>; input?: string } = {}) {
 		const child = this.spawn(args, env);

@@ -1,7 +1,11 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { NewEvent } from "@posthorn/client";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { within } from "@posthorn/testkit";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { Service } from "../../client/test/service.fixture.ts";
 import { ProgressFile } from "../src/client/listen/listen-position.ts";
 import { LocalReceiver, Running, User } from "./client.fixture.ts";
@@ -46,6 +50,12 @@ async function listen(...more: readonly string[]): Promise<Running> {
 	started.push(listening);
 	await listening.until("listen to be ready", () => listening.lines.some(({ kind }) => kind === "ready"));
 	return listening;
+}
+
+function atTerminal(script: string): ChildProcess {
+	const shell = user.atTerminal(script);
+	onTestFinished(() => void shell.kill("SIGKILL"));
+	return shell;
 }
 
 const arrived = () => receiver.received.map(({ id }) => id);
@@ -163,6 +173,37 @@ test("a 503 of the receiver is a response; while a proxy can't reach it or it is
 	expect(causes()).toEqual([expect.stringMatching(/proxy responds with 502 Bad Gateway: no/), "nothing listens there"]);
 	expect(listening.lines.at(-1)).toMatchObject({ kind: "responded", event_id: "evt_c", status: 200 });
 	expect(await listening.end("SIGTERM")).toBe(0);
+});
+
+// It changed the terminal for its keys, for which the system stops processes in the background.
+test.runIf(process.platform === "linux")("listens in the background of a terminal, too", async () => {
+	await project.publish([event("evt_a"), event("evt_b")]);
+	// Closing the terminal ends it, too.
+	const shell = atTerminal(
+		`trap : HUP; posthorn listen ${receiver.port}/hooks --from evt_a & read -r _; kill $!; kill -CONT $!; wait $!`,
+	);
+	const ended = once(shell, "close");
+	const said = text(shell.stdout!);
+	await receiver.until("both events", () => arrived().length === 2);
+	shell.stdin!.write("\n");
+	expect(await within("the shell to end", ended)).toEqual([0, null]);
+	expect(arrived()).toEqual(["evt_a", "evt_b"]);
+	expect(await said).toContain("Stopped. Run the same command");
+	expect(await said).not.toContain("Ctrl-C ends");
+});
+
+test.runIf(process.platform === "linux")("takes keys in the foreground of a terminal", async () => {
+	await project.publish([event("evt_a"), event("evt_b")]);
+	const shell = atTerminal(`posthorn listen ${receiver.port}/hooks --from evt_a`);
+	const ended = once(shell, "close");
+	const said = text(shell.stdout!);
+	await receiver.until("both events", () => arrived().length === 2);
+	shell.stdin!.write("r");
+	await receiver.until("the last one again", () => arrived().length === 3);
+	shell.stdin!.write("q");
+	expect(await within("the shell to end", ended)).toEqual([0, null]);
+	expect(arrived()).toEqual(["evt_a", "evt_b", "evt_b"]);
+	expect(await said).toContain("r sends the last event again, q or Ctrl-C ends.");
 });
 
 test("the audit log says who listened, where to, and to which types", async () => {

@@ -16,6 +16,7 @@ import { type Connection, type ConnectionOptions, connect } from "../connection.
 import { parseTypes } from "../event-types.ts";
 import { ago, clean, clockTime, colored, note, printJson, warn } from "../output.ts";
 import { localSecret } from "../stored.ts";
+import { hasKeys, watchKeys } from "./keys.ts";
 import { ProgressFile, parseSpan, positionBefore, positionSince } from "./listen-position.ts";
 import { type LocalOutcome, post, type Signer } from "./local-request.ts";
 import { parseTarget } from "./target.ts";
@@ -65,7 +66,7 @@ export async function listen(to: string | undefined, options: ListenOptions): Pr
 	note(`Forwarding ${types ? types.join(", ") : "all events"} of ${connection.project} to ${target.href}`);
 	note(start.message);
 	note(`Replays and test events go to webhooks, not here. Send one here: posthorn replay --event evt_… --to ${to}`);
-	if (process.stdin.isTTY) note("r sends the last event again, q or Ctrl-C ends.");
+	if (hasKeys()) note("r sends the last event again, q or Ctrl-C ends.");
 	if (options.json)
 		printJson({ kind: "ready", target: target.href, project: connection.project, from: start.position });
 
@@ -271,21 +272,4 @@ function awayReason(outcome: LocalOutcome): string | null {
 	if (unreached === undefined) return null;
 	const said = outcome.body.trim().slice(0, BODY_CHARACTERS);
 	return `a proxy responds with ${unreached}${said && `: ${said}`}`;
-}
-
-/** Calls back for single keys at a terminal. @returns a function that gives the terminal back */
-function watchKeys(keys: Readonly<Record<string, () => void>>): () => void {
-	const { stdin } = process;
-	if (!stdin.isTTY) return () => {};
-	const CTRL_C = "\u0003";
-	const hear = (text: Buffer): void => {
-		for (const key of text.toString()) {
-			if (key === CTRL_C) process.kill(process.pid, "SIGINT");
-			else keys[key.toLowerCase()]?.();
-		}
-	};
-	stdin.setRawMode(true).on("data", hear).resume();
-	return () => {
-		stdin.setRawMode(false).off("data", hear).pause();
-	};
 }
