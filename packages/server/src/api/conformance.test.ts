@@ -47,6 +47,7 @@ const DESCRIBED: readonly (readonly [reason: RegExp, described: RegExp])[] = [
 	[/^is in the future/, /in the future/],
 	[/^must be in the future$/, /in the future/],
 	[/ISO 4217/, /ISO 4217/],
+	[/^is easy to guess/, /easy to guess/],
 	[/^must be a type that the webhook is subscribed to$/, /subscribed to/],
 	[
 		/^search either by text, or by order_id, customer_email or both$/,
