@@ -3764,8 +3764,10 @@ export interface components {
                 /** @description Attempts that failed, whether they are retried or not. */
                 readonly failed: number;
             };
-            /** @description Test events count here, too. */
+            /** @description Test events count here, too. Null if the log has no delivered attempt. */
             readonly last_delivered_at: string | null;
+            /** @description The log has all of its attempts since then: since it was created, or for as long as the log is kept. If `last_delivered_at` is null, nothing was delivered since then. */
+            readonly logged_since: string;
             /** @description Pending retries and replays. */
             readonly waiting: {
                 readonly count: number;

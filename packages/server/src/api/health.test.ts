@@ -80,6 +80,27 @@ test("a webhook is idle until its first attempt", async () => {
 	});
 });
 
+// "Never" and "longer ago than the log is kept" were the same.
+test("says since when the log has all attempts: a webhook's creation, or as long ago as it is kept", async () => {
+	let aheadMs = 0;
+	const later = await TestApi.start({
+		parts: ({ clock }) => ({ clock: { ...clock, now: () => clock.now() + aheadMs } }),
+	});
+	const project = await later.project();
+	const { created_at } = (await later.call("GET", await later.webhook(project))).json;
+	const since = async () => (await health(project, later))[0]!.logged_since;
+	expect(await since()).toBe(created_at);
+	const { logRetentionMs } = later.parts.config;
+	aheadMs = logRetentionMs - 7_200_000;
+	expect(await since()).toBe(created_at);
+	aheadMs = logRetentionMs + 7_200_000;
+	const hours = (Date.parse(await since()) - Date.parse(created_at)) / 3_600_000;
+	expect(hours).toBeGreaterThanOrEqual(2);
+	expect(hours).toBeLessThan(3.1);
+	expect(await since()).toMatch(/:00:00\.000Z$/);
+	await later.close();
+});
+
 test("a webhook that fails from the start is failing; then it is judged over a window", async () => {
 	const project = await api.project();
 	await api.webhook(project);

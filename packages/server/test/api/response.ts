@@ -17,6 +17,7 @@ export interface Json {
 	readonly followed: boolean;
 	readonly name: string;
 	readonly created_at: string;
+	readonly logged_since: string;
 	readonly next_cursor: string | null;
 	readonly last_seq: number;
 	readonly seq: number;

@@ -38,6 +38,7 @@ function example(
 			down: false,
 			recent: { since: new Date(NOW).toISOString(), minutes: 15, delivered: 1, failed: 0 },
 			last_delivered_at: null,
+			logged_since: new Date(NOW).toISOString(),
 			waiting: { count: 0, tests: 0, next_at: null },
 			dead_letters: 0,
 			backlog: { events: 0, oldest_at: null },

@@ -120,7 +120,11 @@ const WebhookHealth = component("WebhookHealth")({
 		},
 		{ description: "The window that `state` is judged by. Test events and closed deliveries are left out." },
 	),
-	last_delivered_at: orNull(Time, "Test events count here, too."),
+	last_delivered_at: orNull(Time, "Test events count here, too. Null if the log has no delivered attempt."),
+	logged_since: Type.Union([Time], {
+		description:
+			"The log has all of its attempts since then: since it was created, or for as long as the log is kept. If `last_delivered_at` is null, nothing was delivered since then.",
+	}),
 	waiting: Waiting,
 	dead_letters: count("Dead-lettered deliveries that were neither replayed nor dismissed, without test events."),
 	backlog: Backlog,
@@ -147,12 +151,17 @@ const WaitingAttempt = component("WaitingAttempt")({
 	due_at: Time,
 });
 
+const HOUR_MS = 3_600_000;
+
+/** The next whole hour, so that it doesn't change with each response. */
+const completeSince = (at: number): number => Math.ceil(at / HOUR_MS) * HOUR_MS;
+
 /** @param day the webhook's last 24 hours by the hour */
 function presentHealth(
 	{ webhook, backlog }: WebhookView,
 	health: Omit<port.WebhookHealth, "webhookId"> = NO_FIGURES,
 	day: port.Stats,
-	now: number,
+	{ now, retentionMs }: { readonly now: number; readonly retentionMs: number },
 ): Static<typeof WebhookHealth> {
 	const { lastAttempt, failingSince, recent, lastDeliveredAt, waiting, deadLetters } = health;
 	const figures = { ...health, status: webhook.status };
@@ -165,6 +174,7 @@ function presentHealth(
 		down: isDown(figures, now),
 		recent: { since: isoTime(healthWindowStart(now)), minutes: HEALTH.windowMinutes, ...recent },
 		last_delivered_at: isoTimeOrNull(lastDeliveredAt),
+		logged_since: isoTime(Math.max(webhook.createdAt, completeSince(now - retentionMs))),
 		waiting: presentWaiting(waiting),
 		dead_letters: deadLetters,
 		backlog: presentBacklog(backlog),
@@ -203,7 +213,7 @@ function successRate({ delivered, retrying, failed }: port.AttemptCounts): numbe
 
 const RANGES = {
 	hour: { steps: 60, stepMs: 60_000 },
-	day: { steps: 24, stepMs: 3_600_000 },
+	day: { steps: 24, stepMs: HOUR_MS },
 	month: { steps: 30, stepMs: 86_400_000 },
 } as const;
 
@@ -296,7 +306,7 @@ export function insightRoutes({ storage, webhooks, clock, config }: ApiParts): R
 					// A project may have thousands of webhooks, and none of their attempts is shown next to this.
 					const of = { projectId, query: { ...span, webhookId } };
 					const day = await readFigures(storage, of, { timeoutMs, fromLog: false });
-					const health = presentHealth(view, byId.get(webhookId), day, now);
+					const health = presentHealth(view, byId.get(webhookId), day, { now, retentionMs: config.logRetentionMs });
 					return query.hours === "false" ? { ...health, hours: [] } : health;
 				};
 				const data: Static<typeof WebhookHealth>[] = [];
