@@ -31,11 +31,16 @@ const PROJECTS_NAMED = 200;
 
 /** The operator sees more projects than a session lists: those visited stay, as they are now. */
 async function withVisited(session: Session): Promise<Session> {
-	const before = queryClient.getQueryData<Session | null>(SESSION_KEY)?.projects ?? [];
 	if (!session.account.operator || session.projects.length < PROJECTS_NAMED) return session;
-	const named = new Set(session.projects.map(({ id }) => id));
-	const visited = await Promise.all(before.filter(({ id }) => !named.has(id)).map(({ id }) => projectOfOperator(id)));
-	return { ...session, projects: [...session.projects, ...visited.filter((project) => project !== null)] };
+	const known = new Set(session.projects.map(({ id }) => id));
+	const othersVisited = () =>
+		(queryClient.getQueryData<Session | null>(SESSION_KEY)?.projects ?? []).filter(({ id }) => !known.has(id));
+	const ids = othersVisited().map(({ id }) => id);
+	const refreshed = await Promise.all(ids.map(projectOfOperator));
+	for (const id of ids) known.add(id);
+	const projects = [...session.projects, ...refreshed.filter((project) => project !== null)];
+	// Others may have been visited meanwhile.
+	return { ...session, projects: [...projects, ...othersVisited()] };
 }
 
 /** Null if there is none. */

@@ -1,0 +1,52 @@
+import { afterEach, expect, it, vi } from "vitest";
+import { queryClient } from "./client/query-client.ts";
+import type { Session } from "./model.ts";
+import { sessionQuery, visitProject } from "./session.ts";
+import { rememberSession } from "./session-cache.ts";
+
+afterEach(() => {
+	vi.unstubAllGlobals();
+	queryClient.clear();
+});
+
+const project = (id: string, name = "A store") => ({ id, name, apps: [], role: "owner" as const });
+
+// Its page then said that the access had ended.
+it("keeps a project that the operator opened while the session was refetched", async () => {
+	const projects = Array.from({ length: 200 }, (_, n) => project(`proj_${n}`));
+	const session: Session = {
+		account: {
+			id: "acc_1",
+			email: "olga@example.com",
+			name: "Olga",
+			operator: true,
+			created_at: "2026-11-21T00:00:00.000Z",
+		},
+		csrf_token: "token",
+		by_link: false,
+		retry_delays: [],
+		log_retention_days: 30,
+		quarantine: false,
+		projects,
+	};
+	const visited = { ...session, projects: [...projects, project("proj_before"), project("proj_gone")] };
+	const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+	vi.stubGlobal("fetch", async (url: string) => {
+		if (url === "/v1/session") return Response.json(session);
+		if (url.endsWith("/proj_gone")) return Response.json({}, { status: 404 });
+		if (url.endsWith("/proj_before")) {
+			asked.resolve();
+			await held.promise;
+		}
+		return Response.json({ ...project(url.split("/").at(-1) ?? "", "Another name"), created_at: "" });
+	});
+	rememberSession(visited);
+	const refetched = queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 });
+	await asked.promise;
+	expect(await visitProject(visited, "proj_meanwhile")).toBe(true);
+	held.resolve();
+	expect((await refetched)?.projects.slice(200)).toEqual([
+		project("proj_before", "Another name"),
+		project("proj_meanwhile", "Another name"),
+	]);
+});
