@@ -11,11 +11,12 @@ import type { SettingsProps } from "./settings-props.ts";
 export function StateSection({ projectId, webhook }: SettingsProps) {
 	const { status } = webhook;
 	const paused = status === "paused";
-	/** The state in which it was asked to be changed. */
+	/** The state that the question is about: it ends when someone else changes the state. */
 	const [asked, setAsked] = useState<typeof status | null>(null);
+	if (asked !== null && asked !== status) setAsked(null);
 	const health = useQuery(webhookHealthQuery(projectId, webhook.id)).data ?? undefined;
 	const waiting = pendingOf(health);
-	const dialog = { projectId, webhook, opened: asked === status, onClose: () => setAsked(null) };
+	const dialog = { projectId, webhook, opened: asked !== null, onClose: () => setAsked(null) };
 	return (
 		<Section title={paused ? "Paused" : "Active"}>
 			<Group justify="space-between" gap="md">
