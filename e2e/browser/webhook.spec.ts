@@ -261,7 +261,7 @@ test.describe("with retries that wait for an hour", () => {
 		const [{ id }] = (await shop.get(shop.path("/webhooks"))).body.data;
 		await shop.patch(shop.path(`/webhooks/${id}`), { status: "paused" });
 		await dashboard.enter(page);
-		const refusal = page.getByText("Its webhook is paused. It's sent once the webhook is resumed.");
+		const refusal = page.getByText("Its webhook is paused. It will be sent once the webhook is resumed.");
 		for (const view of ["deliveries", "attempts"]) {
 			await page.goto(dashboard.project(`/logs?view=${view}`));
 			await expect(page.getByText("when resumed")).toBeVisible();
@@ -273,6 +273,10 @@ test.describe("with retries that wait for an hour", () => {
 		const drawer = page.getByRole("dialog");
 		await expect(drawer).toContainText("The next attempt is made once the webhook is resumed.");
 		await expect(drawer).not.toContainText("Next retry:");
+		await expect(drawer).toContainText("Once it's fixed, resume the webhook.");
+		const stations = drawer.getByRole("region", { name: "Original delivery" }).getByRole("listitem");
+		await expect(stations.nth(1)).toContainText("attempt 2 of 3, once the webhook is resumed");
+		await expect(stations.nth(1)).not.toContainText(/\d:\d\d/);
 		await page.getByRole("alert").getByRole("button", { name: "Close" }).click();
 		await page.keyboard.press("r");
 		await expect(refusal).toHaveCount(1);

@@ -20,8 +20,10 @@ export interface Advice {
 export interface Failure {
 	readonly url: string;
 	readonly host: string;
-	/** Whether it is retried without anyone's help. */
+	/** Whether more attempts follow. */
 	readonly isRetried: boolean;
+	/** Whether they wait until the webhook is resumed. */
+	readonly isHeld: boolean;
 	/** How long the attempt took: `15.0 s`. */
 	readonly took: string;
 	/** The beginning of the response's body. */
@@ -35,6 +37,12 @@ export interface Failure {
 }
 
 export const SETTINGS = "in the webhook's settings";
+
+/** How the event arrives once the cause is fixed. */
+export function onceFixed({ isRetried, isHeld }: Pick<Failure, "isRetried" | "isHeld">): string {
+	if (isHeld) return "Once it's fixed, resume the webhook.";
+	return isRetried ? "Once it's fixed, retries arrive automatically." : "Once it's fixed, replay it.";
+}
 
 export interface AdviceRule {
 	readonly name: string;
@@ -271,11 +279,11 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		fits: body(
 			/traceback \(most recent call|stack ?trace|unhandled exception|\bat \S+ \(\S+:\d+:\d+\)|fatal error|exception in thread/i,
 		),
-		advice: ({ host, isRetried }) => ({
-			why: `The receiver at ${host} failed with an exception, which its response shows.`,
+		advice: (failure) => ({
+			why: `The receiver at ${failure.host} failed with an exception, which its response shows.`,
 			tries: [
 				"Read the exception in the response, and fix what causes it.",
-				isRetried ? "Once it's fixed, retries arrive automatically." : "Once it's fixed, replay it.",
+				onceFixed(failure),
 				"Turn off debug output in production: it shows the receiver's code to anyone.",
 			],
 		}),

@@ -27,6 +27,18 @@ it("suggests something for every status other than success", () => {
 	}
 });
 
+it.each([
+	{ status_code: 500, error_code: null },
+	{ status_code: 500, error_code: null, response_body: "Traceback (most recent call last)" },
+	{ status_code: 410, error_code: null },
+	{ status_code: null, error_code: "tls_expired" },
+	{ status_code: null, error_code: "sender_failed" },
+])("says that only resuming a paused webhook sends the event again, after %j", (response) => {
+	const { tries } = adviceFor({ ...failed, ...response }, "held");
+	expect(tries.join(" ")).toMatch(/resume the webhook/i);
+	expect(tries.join(" ")).not.toMatch(/automatically|replay|retry now|pause or/i);
+});
+
 describe("says what helps", () => {
 	it.each([
 		[401, /secret/],

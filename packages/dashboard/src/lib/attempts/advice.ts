@@ -2,7 +2,7 @@ import { type Certificate, dnsText } from "@posthorn/protocol";
 import { formatMs } from "../text/numbers.ts";
 import { serverNow } from "../text/server-time.ts";
 import { dateUtc } from "../text/time.ts";
-import { ADVICE_RULES, type Advice, type Failure, SETTINGS } from "./advice-rules.ts";
+import { ADVICE_RULES, type Advice, type Failure, onceFixed, SETTINGS } from "./advice-rules.ts";
 import { invalidity, type ResponseFacts, statusText } from "./attempt-words.ts";
 
 export type { Advice };
@@ -23,8 +23,8 @@ export interface AdviceFacts extends ResponseFacts {
 	readonly certificate?: Certificate | null;
 }
 
-/** A delivery's state: `open` while more attempts follow, `over` if none does. */
-export type Prospect = "delivered" | "open" | "over";
+/** A delivery's state: `open` while more attempts follow, `held` until its webhook is resumed, `over` if none follows. */
+export type Prospect = "delivered" | "open" | "held" | "over";
 
 type Explanation = (failure: Failure) => Advice;
 
@@ -40,6 +40,10 @@ function expiryWords(certificate: Certificate | null, startedAt: number): string
 		? `expired on ${date(certificate?.valid_to)}`
 		: `isn't valid before ${date(certificate?.valid_from)}`;
 }
+
+/** What sends the event again, after `then`. */
+const nextAction = ({ isRetried, isHeld }: Pick<Failure, "isRetried" | "isHeld">): string =>
+	isHeld ? "resume the webhook" : isRetried ? "retry now" : "replay";
 
 /** By the reason why there was no response. */
 const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
@@ -123,12 +127,9 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 			"Replace a self-signed certificate with one from a public authority, or have the operator trust your own authority with POSTHORN_EGRESS_CA_FILE.",
 		],
 	}),
-	tls_expired: ({ host, certificate, startedAt, isRetried }) => ({
+	tls_expired: ({ host, certificate, startedAt, ...failure }) => ({
 		why: `The certificate of ${host} ${expiryWords(certificate, startedAt)}.`,
-		tries: [
-			`Renew it, reload the server, then ${isRetried ? "retry now" : "replay"}.`,
-			"If it is new, check the server's clock.",
-		],
+		tries: [`Renew it, reload the server, then ${nextAction(failure)}.`, "If it is new, check the server's clock."],
 	}),
 	tls_wrong_host: ({ host, certificate }) => ({
 		why:
@@ -158,10 +159,14 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 		why: `The response from ${host} isn't HTTP.`,
 		tries: ["Check that a web server is listening on the URL's port, not another service."],
 	}),
-	sender_failed: ({ isRetried }) => ({
+	sender_failed: ({ isRetried, isHeld }) => ({
 		why: "The request couldn't be sent because of an error on our side, not the receiver's.",
 		tries: [
-			isRetried ? "There's nothing to do: it's retried automatically." : "Replay it to send it again.",
+			isHeld
+				? "Resume the webhook to send it again."
+				: isRetried
+					? "There's nothing to do: it's retried automatically."
+					: "Replay it to send it again.",
 			"If it keeps happening, tell the operator of this service.",
 		],
 	}),
@@ -228,11 +233,11 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 			`Check whether the receiver is overloaded. ${isRetried ? "Retries often get through." : "Then replay it."}`,
 		],
 	}),
-	410: ({ host, isRetried }) => ({
+	410: ({ host, ...failure }) => ({
 		why: `${host} says that this URL no longer exists.`,
 		tries: [
-			`Enter the receiver's new URL ${SETTINGS}, then ${isRetried ? "retry now" : "replay"}.`,
-			"If it's no longer needed, pause or delete the webhook.",
+			`Enter the receiver's new URL ${SETTINGS}, then ${nextAction(failure)}.`,
+			`If it's no longer needed, ${failure.isHeld ? "" : "pause or "}delete the webhook.`,
 		],
 	}),
 	413: ({ host }) => ({
@@ -284,14 +289,11 @@ function ofStatus(status: number, failure: Failure): Advice {
 	if (rule !== undefined) return rule.advice(failure);
 	const own = BY_STATUS[status];
 	if (own !== undefined) return own(failure);
-	const { host, isRetried } = failure;
+	const { host } = failure;
 	if (status >= 500) {
 		return {
 			why: `${host} failed while it handled the request.`,
-			tries: [
-				"Check the receiver's own log for the error.",
-				isRetried ? "Once it's fixed, retries arrive automatically." : "Once it's fixed, replay it.",
-			],
+			tries: ["Check the receiver's own log for the error.", onceFixed(failure)],
 		};
 	}
 	if (status >= 300 && status < 400) {
@@ -314,19 +316,29 @@ const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
  * @param prospect by default, as the attempt itself shows it
  */
 export function adviceFor(attempt: AdviceFacts, prospect = prospectOf(attempt)): Advice {
-	const advice = explain(attempt, prospect === "open");
+	const advice = explain(attempt, prospect);
 	return prospect === "delivered" ? { ...advice, tries: [] } : advice;
 }
 
 const PROSPECTS = { delivered: "delivered", retrying: "open", failed: "over" } as const;
 const prospectOf = ({ status }: AdviceFacts): Prospect => PROSPECTS[status];
 
-function explain(attempt: AdviceFacts, isRetried: boolean): Advice {
+function explain(attempt: AdviceFacts, prospect: Prospect): Advice {
 	const { status, status_code, error_code, url, response_ms, response_body: body = "" } = attempt;
 	const { response_headers: headers = {}, dns = null, certificate = null } = attempt;
 	const about = { url, host: hostOf(url), took: formatMs(response_ms) };
 	const startedAt = attempt.started_at === undefined ? serverNow() : Date.parse(attempt.started_at);
-	const failure: Failure = { ...about, isRetried, body, headers, dns, certificate, startedAt };
+	const isHeld = prospect === "held";
+	const failure: Failure = {
+		...about,
+		isRetried: isHeld || prospect === "open",
+		isHeld,
+		body,
+		headers,
+		dns,
+		certificate,
+		startedAt,
+	};
 	if (status === "delivered") {
 		const result = status_code === null ? "accepted it" : `returned ${statusText(status_code)}`;
 		return { why: `${failure.host} ${result} after ${failure.took}.`, tries: [] };

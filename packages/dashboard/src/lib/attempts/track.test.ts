@@ -104,6 +104,16 @@ describe("a series in progress", () => {
 		expect(fourth?.spoken).toBe(`attempt 4 of 8, about ${timeOfDay(due + 120_000)} if needed`);
 	});
 
+	it("predicts no time while the webhook is paused", () => {
+		const [line] = buildTrack(made, waiting, PLAN, true);
+		const [second, third, ...later] = line?.stations.slice(1) ?? [];
+		expect(second?.response).toBe("500");
+		expect(third).toMatchObject({ state: "current", response: "paused", at: null });
+		expect(third?.spoken).toBe("attempt 3 of 8, once the webhook is resumed");
+		for (const one of later) expect(one).toMatchObject({ response: null, at: null, estimated: false });
+		expect(later[0]?.spoken).toBe("attempt 4 of 8");
+	});
+
 	it("uses the service's time for the next attempt rather than the log", () => {
 		const [line] = buildTrack(made, delivery, PLAN);
 		expect(line?.stations[2]?.at).toBe(due + 120_000);

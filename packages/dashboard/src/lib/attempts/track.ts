@@ -27,7 +27,7 @@ export interface Station {
 	/** 1, 2, 3 … within its line. */
 	readonly number: number;
 	readonly state: StationState;
-	/** The attempt's response; null if there is none yet. */
+	/** The attempt's response, or `paused` if it waits for its webhook; null if there is none yet. */
 	readonly response: string | null;
 	/** When the attempt started or is due, milliseconds since 1970; null if unknown or in flight. */
 	readonly at: number | null;
@@ -122,11 +122,13 @@ function waitsByPlan(attempts: readonly TrackAttempt[], plan: RetryPlan): boolea
  * The lines of a delivery, one per series, oldest first.
  *
  * @param delivery null if only the attempts are known: then nothing is predicted
+ * @param isHeld whether the next attempt waits until the webhook is resumed: then no time is known
  */
 export function buildTrack(
 	attempts: readonly TrackAttempt[],
 	delivery: TrackDelivery | null,
 	plan: RetryPlan,
+	isHeld = false,
 ): readonly Line[] {
 	const series = new Map<number, TrackAttempt[]>();
 	for (const attempt of attempts) {
@@ -139,7 +141,7 @@ export function buildTrack(
 		.sort(([one], [other]) => one - other)
 		.map(([replay, made]) => {
 			const ordered = made.toSorted((one, other) => one.attempt - other.attempt);
-			return buildLine(replay, ordered, delivery?.replay === replay ? delivery : null, plan);
+			return buildLine(replay, ordered, delivery?.replay === replay ? delivery : null, plan, isHeld);
 		});
 }
 
@@ -148,6 +150,7 @@ function buildLine(
 	made: readonly TrackAttempt[],
 	delivery: TrackDelivery | null,
 	plan: RetryPlan,
+	isHeld: boolean,
 ): Line {
 	const last = made.at(-1);
 	const over = last !== undefined && last.status !== "retrying";
@@ -157,7 +160,12 @@ function buildLine(
 	// Attempts past the log's retention leave stations without a response.
 	for (let number = 1; number < first; number++) stations.push(unknown(number, total));
 	for (const attempt of made) stations.push(passed(attempt, made, total));
-	if (!over && delivery !== null) stations.push(...ahead(last, total, delivery, waitsByPlan(made, plan) ? plan : null));
+	if (!over && delivery !== null) {
+		const predicted = waitsByPlan(made, plan) ? plan : null;
+		stations.push(
+			...ahead(last, total, delivery, predicted).map((station) => (isHeld ? held(station, total) : station)),
+		);
+	}
 	return { replay, stations, total, end: over ? (last.status === "delivered" ? "delivered" : "failed") : null };
 }
 
@@ -213,6 +221,18 @@ function ahead(
 		});
 	}
 	return stations;
+}
+
+/** A future station while its webhook is paused. */
+function held(station: Station, total: number): Station {
+	const isNext = station.state === "current";
+	return {
+		...station,
+		response: isNext ? "paused" : null,
+		at: null,
+		estimated: false,
+		spoken: `attempt ${station.number} of ${total}${isNext ? ", once the webhook is resumed" : ""}`,
+	};
 }
 
 const nextInWords = (at: number | null) =>

@@ -51,7 +51,7 @@ export function stateOf(attempt: Facts, delivery: Known | null | undefined, isPa
 			return { ...FAILED, canDismiss: delivery?.state === "dead_lettered", refusal: null };
 		case "attempting": {
 			const { next_retry_at: nextAt } = delivery ?? attempt;
-			const refusal = isPaused ? REFUSALS.paused : REFUSALS.underWay;
+			const refusal = isPaused ? REFUSALS.paused : REFUSALS.inProgress;
 			const rest = { over: false, refusal, nextAt, isHeld: isPaused };
 			return delivery?.attempt === 1
 				? { outcome: "waiting", word: isPaused ? "Waiting" : "On its way", canRetry: false, ...rest }
@@ -66,8 +66,10 @@ export function stateOf(attempt: Facts, delivery: Known | null | undefined, isPa
 }
 
 /** What advice about one of the delivery's attempts depends on. */
-export const prospectOf = ({ outcome, over }: StandingState): Prospect =>
-	outcome === "delivered" ? "delivered" : over ? "over" : "open";
+export function prospectOf({ outcome, over, isHeld }: StandingState): Prospect {
+	if (outcome === "delivered") return "delivered";
+	return over ? "over" : isHeld ? "held" : "open";
+}
 
 function lastWord({ status }: Facts): Omit<StandingState, "refusal"> {
 	if (status === "delivered") return DELIVERED;

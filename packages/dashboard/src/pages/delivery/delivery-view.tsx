@@ -52,7 +52,8 @@ export function DeliveryView(props: DeliveryViewProps) {
 	const plan = useSession();
 	const { data: gone } = useQuery({ ...deletedWebhooksQuery(projectId), enabled: webhook === null });
 	const deleted = gone?.find(({ id }) => id === attempt.webhook_id);
-	const lines = useMemo(() => buildTrack(attempts, delivery, plan), [attempts, delivery, plan]);
+	const { isHeld } = state;
+	const lines = useMemo(() => buildTrack(attempts, delivery, plan, isHeld), [attempts, delivery, plan, isHeld]);
 	const isFollowed = attempts.some(
 		(one) => one.replay > attempt.replay || (one.replay === attempt.replay && one.attempt > attempt.attempt),
 	);

@@ -4,8 +4,8 @@ import type { SendState } from "./use-log-page.ts";
 /** Why a delivery isn't sent again now. */
 export const REFUSALS = {
 	deleted: "It can't be sent again, because its webhook was deleted.",
-	paused: "Its webhook is paused. It's sent once the webhook is resumed.",
-	underWay: "It's still being attempted. You can replay it once that's finished.",
+	paused: "Its webhook is paused. It will be sent once the webhook is resumed.",
+	inProgress: "It's still being attempted. You can replay it once that's finished.",
 } as const;
 
 const keyOf = ({ webhook_id, event_id }: DeliveryId) => `${webhook_id} ${event_id}`;

@@ -41,7 +41,7 @@ export function AttemptsView() {
 		const deliveries = uniqueDeliveries([row]);
 		if (isPending(row)) {
 			if (webhook === "paused") return notifyUndone(REFUSALS.paused);
-			if (isDue(Date.parse(row.next_retry_at ?? ""), serverNow())) return notifyUndone(REFUSALS.underWay);
+			if (isDue(Date.parse(row.next_retry_at ?? ""), serverNow())) return notifyUndone(REFUSALS.inProgress);
 			return void retry(deliveries, row);
 		}
 		setAsked({
