@@ -291,6 +291,35 @@ const LISTEN = `
 	}).observe(document, { subtree: true, childList: true, characterData: true });
 `;
 
+// Each new attempt was read out, twice.
+test("screen readers aren't told each time that a log's counts grow", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(1);
+	await dashboard.enter(page);
+	await page.goto(dashboard.project("/logs?view=attempts"));
+	await expect(page.getByText("1 attempt in the log, newest first.")).toBeVisible();
+	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
+	await page.evaluate(LISTEN);
+	const said = async () => ((await page.evaluate("said")) as string[]).join(" ");
+	await shop.post(shop.path("/events"), purchase(2));
+	await expect(page.getByText("2 attempts in the log, newest first.")).toBeVisible();
+	await page.keyboard.press("j");
+	await shop.post(shop.path("/events"), purchase(3));
+	await expect(page.getByRole("button", { name: "1 newer attempt" })).toBeVisible();
+	expect(await said()).toContain("1 newer attempt");
+	await shop.post(shop.path("/events"), purchase(4));
+	await expect(page.getByRole("button", { name: "2 newer attempts" })).toBeVisible();
+	expect(await said()).not.toMatch(/2 newer|2 attempts/);
+	// Another filter's result is told.
+	await page.getByRole("combobox", { name: "Outcomes" }).click();
+	await page.getByRole("option", { name: "Failed" }).click();
+	await expect(page.getByText("No attempt that failed for good.")).toBeVisible();
+	expect(await said()).toContain("No attempt that failed for good.");
+});
+
 test.describe("with a retry soon", () => {
 	test.use({ settings: { POSTHORN_RETRY_DELAYS: "50,3600" } });
 

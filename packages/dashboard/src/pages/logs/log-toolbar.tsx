@@ -5,6 +5,7 @@ import { ROWS } from "../../api/attempts.ts";
 import { useLive } from "../../api/client/live.tsx";
 import { type DeliveryId, MAX_NAMED } from "../../api/deliveries.ts";
 import { formatCount, plural } from "../../lib/text/numbers.ts";
+import { SaidOnce } from "../../ui/said-once.tsx";
 import type { Log } from "./attempts/use-log.ts";
 import classes from "./log-toolbar.module.css";
 import type { Selection } from "./use-selection.ts";
@@ -85,7 +86,9 @@ export function NewerButton({ log }: { log: Log }) {
 				window.scrollTo({ top: 0 });
 			}}
 		>
-			{log.waiting < ROWS ? plural(log.waiting, "newer attempt") : `${ROWS} or more newer attempts`}
+			<SaidOnce>
+				{log.waiting < ROWS ? plural(log.waiting, "newer attempt") : `${ROWS} or more newer attempts`}
+			</SaidOnce>
 		</Button>
 	);
 }

@@ -8,6 +8,7 @@ import { serverNow } from "../../../lib/text/server-time.ts";
 import { isDue } from "../../../lib/text/time.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { notifyUndone } from "../../../ui/notify.tsx";
+import { SaidOnce } from "../../../ui/said-once.tsx";
 import { chosenWords, onlyRow } from "../actions/chosen-words.ts";
 import { copyCurl } from "../actions/copy-curl.ts";
 import { useRetry } from "../actions/use-retry.ts";
@@ -74,9 +75,11 @@ export function AttemptsView() {
 			nameOf={nameOf}
 			onFilter={(next) => page.filter({ ...next, view: "attempts" })}
 			sentence={
-				log.count === undefined
-					? log.error === null && <SentenceSkeleton />
-					: logSentence(search, log.count, nameOf, now)
+				log.count === undefined ? (
+					log.error === null && <SentenceSkeleton />
+				) : (
+					<SaidOnce key={JSON.stringify(search)}>{logSentence(search, log.count, nameOf, now)}</SaidOnce>
+				)
 			}
 			toolbar={() => (
 				<LogToolbar
