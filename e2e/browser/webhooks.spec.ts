@@ -216,7 +216,7 @@ test("an empty log shows an example of what its view will list", async ({ dashbo
 		["attempts", "Outcome"],
 	] as const) {
 		await page.goto(dashboard.project(`/logs?view=${view}`));
-		await expect(page.getByRole("heading", { name: "Nothing has been sent yet" })).toBeVisible();
+		await expect(page.getByRole("heading", { name: "The log is empty" })).toBeVisible();
 		// The example is hidden from screen readers.
 		await expect(page.locator("[inert] th", { hasText: column })).toBeVisible();
 		await expect(page.locator("[inert] tbody tr")).toHaveCount(3);

@@ -29,6 +29,12 @@ const EXAMPLE = {
 	keys: {},
 };
 
+/** How long the log is kept, in a sentence. */
+function useReach(): string {
+	const { log_retention_days: days } = useSession();
+	return `The log goes back ${days === 1 ? "a day" : `${formatCount(days)} days`}.`;
+}
+
 interface NothingYetProps {
 	projectId: string;
 	view: LogView;
@@ -38,9 +44,10 @@ interface NothingYetProps {
 /** The empty log: explains what will appear and how to get there. */
 export function NothingYet({ projectId, view, narrow }: NothingYetProps) {
 	const isOfAttempts = view === "attempts";
+	const reach = useReach();
 	return (
 		<EmptyState
-			title="Nothing has been sent yet"
+			title="The log is empty"
 			icon={<IconActivity size={26} />}
 			action={
 				<ButtonLink to="/p/$projectId/webhooks" params={{ projectId }}>
@@ -64,7 +71,7 @@ export function NothingYet({ projectId, view, narrow }: NothingYetProps) {
 			{isOfAttempts
 				? "Every attempt appears here, with its request, the response, and the time of the next retry."
 				: "Every delivery appears here, with its attempts, the responses, and the time of the next retry."}{" "}
-			Open a webhook and send it a test event to see the first one.
+			{reach} Open a webhook and send it a test event to see one.
 		</EmptyState>
 	);
 }
@@ -127,8 +134,7 @@ interface NoDeliveryProps {
 }
 
 function NoDelivery({ isDecided, hasOneFilter, isOfOrder, onClear }: NoDeliveryProps) {
-	const { log_retention_days: days } = useSession();
-	const back = days === 1 ? "a day" : `${formatCount(days)} days`;
+	const reach = useReach();
 	return (
 		<EmptyState
 			title={isDecided ? "Nothing needs a decision" : "Nothing matches"}
@@ -141,7 +147,7 @@ function NoDelivery({ isDecided, hasOneFilter, isOfOrder, onClear }: NoDeliveryP
 		>
 			{isDecided
 				? "No failed delivery that matches the filters is left to replay or dismiss."
-				: `Nothing in the log matches${hasOneFilter ? "" : " all filters. Remove one, or choose a longer time"}. The log goes back ${back}.${isOfOrder ? " An order id matches only as it was published, in upper and lower case." : ""}`}
+				: `Nothing in the log matches${hasOneFilter ? "" : " all filters. Remove one, or choose a longer time"}. ${reach}${isOfOrder ? " An order id matches only as it was published, in upper and lower case." : ""}`}
 		</EmptyState>
 	);
 }

@@ -44,7 +44,7 @@ describe("logSentence", () => {
 	});
 
 	it.each([
-		[{}, { count: 0, capped: false }, "Nothing has been sent yet."],
+		[{}, { count: 0, capped: false }, "The log is empty."],
 		[{ span: "week" }, { count: 0, capped: false }, "No attempt in the last 7 days."],
 		[{ span: "week" }, { count: 1, capped: false }, "1 attempt in the last 7 days."],
 		[{}, { count: 10_000, capped: true }, "10,000 or more attempts in the log, newest first."],

@@ -65,7 +65,7 @@ export function logSentence(search: LogsSearch, { count, capped }: AttemptCount,
 	const phrase = filterPhrase(search, nameOf, now);
 	const many = capped ? `${formatCount(count)} or more attempts` : count === 1 ? "1 attempt" : "";
 	const number = many !== "" ? many : count === 0 ? "No attempt" : `${formatCount(count)} attempts`;
-	if (phrase === "") return count === 0 ? "Nothing has been sent yet." : `${number} in the log, newest first.`;
+	if (phrase === "") return count === 0 ? "The log is empty." : `${number} in the log, newest first.`;
 	return `${number} ${phrase}.`;
 }
 
