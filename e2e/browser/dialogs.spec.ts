@@ -271,7 +271,7 @@ test.describe("with long delays", () => {
 	});
 });
 
-// A failure was said to no one, and success closed whichever dialog was open by then.
+// A failure went unreported, and success closed whichever dialog was open by then.
 test("what a dialog has begun ends without it once it's closed", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	for (const name of ["One", "Two"]) await shop.post(shop.path("/api-keys"), { name, scopes: ["read"] });
@@ -312,4 +312,122 @@ test("what a dialog has begun ends without it once it's closed", async ({ dashbo
 	await dialog.getByRole("button", { name: "Revoke key" }).click();
 	await expect(dialog).toHaveCount(0);
 	await expect(page.getByRole("heading", { name: "No keys yet" })).toBeVisible();
+});
+
+// The pause dialog opened on its own once the webhook was active again.
+test("a question about a webhook's state ends when someone else changes it", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	await dashboard.enter(page);
+	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
+	await page.getByRole("button", { name: "Pause" }).click();
+	const dialog = page.getByRole("dialog");
+	await expect(dialog).toContainText("Nothing is sent until you resume it.");
+	await shop.patch(shop.path(`/webhooks/${id}`), { status: "paused" });
+	await expect(dialog).toHaveCount(0);
+	await expect(page.getByRole("heading", { name: "Paused" })).toBeVisible();
+	await shop.patch(shop.path(`/webhooks/${id}`), { status: "active" });
+	await page.getByRole("tabpanel").getByRole("button", { name: "Pause" }).click();
+	// With the other one, there would be two buttons.
+	await dialog.getByRole("button", { name: "Pause" }).click();
+	await expect(page.getByText("Accounting is paused.")).toBeVisible();
+	await expect(dialog).toHaveCount(0);
+	await shop.patch(shop.path(`/webhooks/${id}`), { status: "active" });
+	await expect(page.getByRole("heading", { name: "Active" })).toBeVisible();
+	await page.getByRole("tab", { name: "Activity" }).click();
+	await expect(page.getByRole("tab", { name: "Activity" })).toHaveAttribute("aria-selected", "true");
+	await expect(dialog).toHaveCount(0);
+});
+
+// It led away from whichever page was open by then.
+test("a webhook that is deleted after its dialog was closed leaves the page that is open", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	await dashboard.enter(page);
+	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
+	const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+	await page.route(`**/webhooks/${id}`, async (route) => {
+		if (route.request().method() === "DELETE") {
+			asked.resolve();
+			await held.promise;
+		}
+		await route.continue();
+	});
+	await page.getByRole("button", { name: "Delete webhook" }).click();
+	const dialog = page.getByRole("dialog");
+	await dialog.getByRole("textbox").fill("Accounting");
+	await dialog.getByRole("button", { name: "Delete webhook" }).click();
+	await asked.promise;
+	await page.keyboard.press("Escape");
+	await expect(dialog).toHaveCount(0);
+	await page.getByRole("link", { name: "API Keys" }).click();
+	await expect(page.getByRole("heading", { level: 1, name: "API Keys" })).toBeVisible();
+	held.resolve();
+	await expect(page.getByText("Accounting is deleted.")).toBeVisible();
+	await expect(page.getByRole("heading", { level: 1, name: "API Keys" })).toBeVisible();
+});
+
+test.describe("a service of its own", () => {
+	test.use({ ownService: true });
+
+	// A fault of no field was hidden by that of a field, and none was shown once the dialog was closed.
+	test("a new project's form shows every fault, and ends without its dialog once that is closed", async ({
+		dashboard,
+		page,
+	}) => {
+		await dashboard.enter(page);
+		await page.goto(`${dashboard.url}/projects`);
+		const dialog = page.getByRole("dialog");
+		const alert = page.getByRole("alert");
+		let held = Promise.resolve();
+		let asked = Promise.withResolvers<void>();
+		let faults: readonly { pointer: string; detail: string }[] = [
+			{ pointer: "/name", detail: "is taken" },
+			{ pointer: "/apps", detail: "are too many" },
+		];
+		await page.route("**/v1/projects", async (route) => {
+			if (route.request().method() !== "POST") return route.continue();
+			asked.resolve();
+			await held;
+			if (faults.length === 0) return route.continue();
+			return route.fulfill({ status: 422, json: { type: "https://posthorn.dev/errors/invalid", errors: faults } });
+		});
+		const create = () => dialog.getByRole("button", { name: "Create project" }).click();
+		const open = async () => {
+			await page.getByRole("button", { name: "New project" }).click();
+			await dialog.getByLabel("Name").fill("Another store");
+		};
+		/** Begins to create it, closes the dialog, and returns how to respond. */
+		const begin = async () => {
+			const gate = Promise.withResolvers<void>();
+			held = gate.promise;
+			asked = Promise.withResolvers<void>();
+			await open();
+			await create();
+			await asked.promise;
+			await page.keyboard.press("Escape");
+			await expect(dialog).toHaveCount(0);
+			return gate.resolve;
+		};
+		await open();
+		await create();
+		await expect(dialog.getByRole("alert")).toContainText("Is taken. Are too many.");
+		await expect(dialog.getByLabel("Name")).toHaveAccessibleDescription(/Is taken\./);
+		await page.keyboard.press("Escape");
+		await expect(dialog).toHaveCount(0);
+
+		faults = faults.slice(0, 1);
+		(await begin())();
+		await expect(alert).toContainText("Is taken.");
+		await alert.getByRole("button", { name: "Close" }).click();
+
+		faults = [];
+		(await begin())();
+		await expect(page.getByText("Another store is created.")).toBeVisible();
+		await expect(page.getByRole("heading", { level: 1, name: "Projects" })).toBeVisible();
+		await expect(page.getByRole("link", { name: "Another store" })).toBeVisible();
+	});
 });

@@ -2,16 +2,18 @@ import type { UseFormReturnType } from "@mantine/form";
 import { ApiError } from "../../api/client/error.ts";
 import { faultsByField } from "../../lib/form-errors.ts";
 import { useAttempt } from "./use-attempt.ts";
+import { useIsMounted } from "./use-is-mounted.ts";
 
 /**
- * Submits a form: busy meanwhile; faults in the response go to their fields, and any that belong to no field are in
- * `problem`.
+ * Submits a form: busy meanwhile; faults in the response go to their fields. If any belongs to no field, `problem` has
+ * them all, and if the form was closed, a notification.
  */
 export function useSubmit<Values extends object>(
 	form: Pick<UseFormReturnType<Values>, "setErrors" | "getValues">,
 	send: (values: Values) => Promise<unknown>,
 ) {
 	const { busy, problem, attempt } = useAttempt();
+	const isMounted = useIsMounted();
 	const submit = (values: Values) =>
 		attempt(async () => {
 			try {
@@ -19,7 +21,9 @@ export function useSubmit<Values extends object>(
 			} catch (error) {
 				const faults = error instanceof ApiError ? faultsByField(error.errors) : {};
 				form.setErrors(faults);
-				if (!Object.keys(faults).some((field) => field in form.getValues())) throw error;
+				const fields = Object.keys(faults);
+				const areShown = isMounted() && fields.length > 0 && fields.every((field) => field in form.getValues());
+				if (!areShown) throw error;
 			}
 		});
 	return { busy, problem, submit };

@@ -8,6 +8,7 @@ import { pendingOf, pendingWords } from "../../../lib/attempts/pending.ts";
 import { webhookName } from "../../../lib/health/health.ts";
 import { isolated } from "../../../lib/text/names.ts";
 import { ConfirmByName } from "../../../ui/confirm.tsx";
+import { useIsMounted } from "../../../ui/hooks/use-is-mounted.ts";
 import { notifyDone } from "../../../ui/notify.tsx";
 import { Section } from "../../../ui/page/page.tsx";
 import type { SettingsProps } from "./settings-props.ts";
@@ -16,13 +17,14 @@ import type { SettingsProps } from "./settings-props.ts";
 export function DeleteSection({ projectId, webhook }: SettingsProps) {
 	const [asking, setAsking] = useState(false);
 	const navigate = useNavigate();
+	const isMounted = useIsMounted();
 	const name = webhookName(webhook);
 	const health = useQuery(webhookHealthQuery(projectId, webhook.id)).data ?? undefined;
 	const waiting = pendingOf(health);
 	const remove = async () => {
 		await deleteWebhook(projectId, webhook.id);
-		// Nothing is left to save.
-		await navigate({ to: "/p/$projectId/webhooks", params: { projectId }, ignoreBlocker: true });
+		// Nothing is left to save. If another page is open by now, it stays.
+		if (isMounted()) await navigate({ to: "/p/$projectId/webhooks", params: { projectId }, ignoreBlocker: true });
 		notifyDone(`${isolated(name)} is deleted.`);
 		await refreshWebhooks(projectId);
 	};
