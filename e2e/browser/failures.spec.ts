@@ -72,7 +72,7 @@ test("a list whose first rows can't be loaded says so, and is only requested aga
 	await expect(page.getByRole("alert")).toHaveCount(0);
 });
 
-// The settings requested it again, the page showed placeholders meanwhile, and then the settings anew, without an end.
+// The settings requested it again, the page showed placeholders meanwhile, then the settings again, and so on forever.
 test("a webhook's settings stay usable while its health can't be loaded", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
@@ -237,7 +237,7 @@ test("the overview's figures that can't be loaded say so", async ({ dashboard, p
 test.describe("a new service", () => {
 	test.use({ ownService: true });
 
-	// Who looked for the token in a terminal came back to an empty form.
+	// Someone who looked for the token in a terminal came back to an empty form.
 	test("what was entered for the setup stays if the service can't be reached for a while", async ({
 		dashboard,
 		page,

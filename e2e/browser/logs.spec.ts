@@ -205,7 +205,6 @@ test("the live tail can be paused, and continues where it was", async ({ dashboa
 	await expect(rows).toHaveCount(1 + 2);
 });
 
-// A general rule was overridden by the row's own: the row faded in anyway, and was hardly readable meanwhile.
 // Without anything new, the list of the last hour kept the same rows for hours.
 test("a list of the last hour moves with time", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
@@ -235,6 +234,7 @@ test("a list of the last hour moves with time", async ({ dashboard, page }) => {
 	}
 });
 
+// A general rule was overridden by the row's own: the row faded in anyway, and was hardly readable meanwhile.
 test("new rows are tinted for a moment, unless reduced motion is preferred", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

@@ -60,10 +60,10 @@ interface SearchedPages {
 /** What the newest page says about it. */
 export const searchedOf = (data: SearchedPages | undefined): Searched | null => data?.pages[0]?.searched ?? null;
 
-/** How often to ask for a list of a span again, in milliseconds: without anything new, too, rows leave it. */
+/** How often to refetch a list of a span, in milliseconds: rows leave it even if nothing new arrives. */
 const MOVING_MS = 60_000;
 
-/** For lists: asks again until everything is indexed, and regularly if they move with time. */
+/** When to refetch a list: until everything is indexed, and regularly if it moves with time. */
 export const askAgain =
 	({ span }: { readonly span?: Span }) =>
 	({ state: { data } }: { state: { data: SearchedPages | undefined } }): number | false =>

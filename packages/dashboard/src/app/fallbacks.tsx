@@ -71,7 +71,7 @@ export function CrashPage({ error, reset }: ErrorComponentProps) {
 					<Button
 						onClick={() => {
 							reset();
-							// The error may be of what the page had to load first.
+							// The error may come from a guard or a loader.
 							void router.invalidate();
 						}}
 					>

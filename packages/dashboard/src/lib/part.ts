@@ -24,7 +24,7 @@ const PATIENCE_MS = 60_000;
 /** Reloads the page to get the current version, unless that was just tried. Returns whether it does. */
 export function reloadOnce(now: number): boolean {
 	if (now - Number(readTab(RELOADED)) < PATIENCE_MS) return false;
-	// Otherwise, it would be reloaded without end.
+	// Without a record of it, the page would reload forever.
 	if (!writeTab(RELOADED, String(now))) return false;
 	window.location.reload();
 	return true;

@@ -36,7 +36,7 @@ export function Copy({ text, label = "Copy", size = "sm" }: CopyProps) {
 }
 
 interface CopyButtonProps extends Pick<ButtonProps, "size"> {
-	/** Made when it is copied, if that takes time. */
+	/** A function, if making it takes time. */
 	text: string | (() => string);
 	label: string;
 	Icon?: typeof IconCopy;

@@ -36,8 +36,8 @@ export function callUrl(template: string, { path = {}, query = {} }: Pick<CallOp
 
 /**
  * One API call with the session's cookie, and with its CSRF token if it changes something. Returns the JSON body, or
- * undefined for 204. Throws {@link ApiError} for anything but success; a 401 also ends the session here, unless it is
- * another one by then.
+ * undefined for 204. Throws {@link ApiError} for anything but success; a 401 also ends the session here, unless another
+ * one has begun.
  */
 export async function callApi<Body>(method: Method, template: string, options: CallOptions = {}): Promise<Body> {
 	const headers = new Headers({ accept: "application/json" });

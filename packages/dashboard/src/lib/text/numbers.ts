@@ -9,7 +9,7 @@ export const compactCount = (count: number) => (count < 10_000 ? COUNT.format(co
 
 /** A duration: `84 ms`, `1.24 s`, `15.0 s`, `2 min 5 s`. */
 export function formatMs(ms: number): string {
-	// What would be rounded up to the next unit has that one's digits.
+	// A value that rounds up to the next range is written as in that one.
 	if (ms < 999.5) return `${Math.round(ms)} ms`;
 	if (ms < 9_995) return `${(ms / 1_000).toFixed(2)} s`;
 	if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef } from "react";
 
-/** Whether the component is still shown, for what has taken a while. */
+/** Tells, after something asynchronous, whether the component is still shown. */
 export function useIsMounted(): () => boolean {
 	const mounted = useRef(false);
 	useEffect(() => {
