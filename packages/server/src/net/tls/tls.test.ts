@@ -325,7 +325,6 @@ describe("names", () => {
 	});
 });
 
-// A receiver chooses their size: those of 1,000 hosts could hold 160 MB.
 test("a session keeps no memory other than its own", () => {
 	// Node makes it in memory that it shares with 64 KB of requests, and a sender keeps those of 1,000 hosts.
 	const sessions = new TlsSessions(systemClock);
@@ -335,6 +334,7 @@ test("a session keeps no memory other than its own", () => {
 	expect([kept.toString(), kept.buffer.byteLength]).toEqual(["a session", session.length]);
 });
 
+// A receiver chooses their size: those of 1,000 hosts could hold 160 MB.
 test("large sessions are not kept", () => {
 	const sessions = new TlsSessions(systemClock);
 	const validTo = systemClock.now() + DAY_MS;
