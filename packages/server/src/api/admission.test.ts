@@ -78,6 +78,9 @@ test("a refused export doesn't count as a recorded read", async () => {
 		const [url, status, headers] = refused[i % refused.length]!;
 		expect((await api.call("GET", url, { key, headers })).status).toBe(status);
 	}
+	await api.call("DELETE", `${project}/apps/developer`);
+	for (let i = 0; i < burst; i++) expect((await api.call("GET", path, { key })).status).toBe(409);
+	await api.call("PUT", `${project}/apps/developer`);
 	const { text } = await api.call("HEAD", path, { key });
 	expect(text).toBe("");
 	for (let i = 0; i < burst; i++) expect((await api.call("GET", path, { key })).status).toBe(200);

@@ -231,6 +231,10 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 		}
 	}
 
+	const countRefused = (request: FastifyRequest): void => {
+		if (route.rate === "recordedReads" && !request.isRecorded) admission.notRecorded(request);
+	};
+
 	return {
 		method: route.method,
 		url: route.path.replaceAll(/\{(\w+)\}/g, ":$1"),
@@ -244,11 +248,16 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			}
 			if (mayBeLarge && !isSmall(request))
 				reply.raw.once("close", () => {
-					// Once the handler runs, it ends the turn: its work goes on without the client.
+					// Once the handler runs, it ends the turn: its work continues without the client.
 					if (!request.isHandled) largeBodies.leave(request);
 				});
 			admission.count(request, route);
-			if (route.access === "developer") await requireApp(request, route, parts);
+			try {
+				if (route.access === "developer") await requireApp(request, route, parts);
+			} catch (error) {
+				countRefused(request);
+				throw error;
+			}
 			// The client decides when the rest arrives.
 			if (route.access !== "open" && request.raw.complete === false) request.hasWaited = true;
 			const encoding = request.headers["content-encoding"];
@@ -260,7 +269,7 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			try {
 				return await respond(request, reply);
 			} finally {
-				if (route.rate === "recordedReads" && !request.isRecorded) admission.notRecorded(request);
+				countRefused(request);
 				releaseBody(request);
 				largeBodies.leave(request);
 			}

@@ -86,7 +86,7 @@ export class Admission {
 		}
 	}
 
-	/** A read of a route whose reads are recorded wasn't, because it was refused: it counts as a lookup instead. */
+	/** Counts a read that was refused, and so not recorded, as a lookup instead. */
 	notRecorded(request: FastifyRequest): void {
 		if (isUnlimited(request)) return;
 		this.#rates.recordedReads.giveBack(ownerOf("recordedReads", request));
