@@ -12,7 +12,7 @@ import { OwnedProjects } from "./projects.ts";
 const TERM_MS = 10_000;
 
 /** A node with one project, whose renewals return when the test says so. */
-function setUp(report: LeaseKeeperOptions["report"] = null) {
+function setUp(report: LeaseKeeperOptions["report"] = null, logger = silentLogger) {
 	const clock = new VirtualClock();
 	const begun = clock.elapsed();
 	const owned = new OwnedProjects();
@@ -27,20 +27,24 @@ function setUp(report: LeaseKeeperOptions["report"] = null) {
 		readonly leases: number;
 		readonly answer: () => void;
 		readonly refuse: () => void;
+		readonly lock: () => void;
+		readonly fail: () => void;
 	}[] = [];
 	const storage: Partial<Storage> = {
 		renewLeases: ({ leases }) =>
-			new Promise((resolve) => {
+			new Promise((resolve, reject) => {
 				renewals.push({
 					at: clock.elapsed() - begun,
 					leases: leases.length,
 					answer: () => resolve({ renewed: [...leases], locked: [] }),
 					refuse: () => resolve({ renewed: [], locked: [] }),
+					lock: () => resolve({ renewed: [], locked: [...leases] }),
+					fail: () => reject(new Error("The database is away.")),
 				});
 			}),
 	};
 	const keeper = new LeaseKeeper(
-		{ storage: storage as Storage, clock, logger: silentLogger, holder: "node", leaseTermMs: TERM_MS },
+		{ storage: storage as Storage, clock, logger, holder: "node", leaseTermMs: TERM_MS },
 		{
 			owned,
 			report,
@@ -58,6 +62,26 @@ test("a node has a share of at least one project, so it needn't ask for its shar
 	const { keeper, owned } = setUp(async () => ({ fairShare: 0, nextDue: null }));
 	await keeper.renewShare();
 	expect(owned.share).toBe(1);
+});
+
+// Each time, the log said that leases were renewed again.
+test("failures to renew locked leases are logged once, until they are renewed", async () => {
+	const lines: string[] = [];
+	const log = (_: object, text: string) => void lines.push(text);
+	const { keeper, renewals } = setUp(null, { ...silentLogger, error: log, warn: log });
+	const renew = async (...ends: readonly ("lock" | "fail" | "answer")[]) => {
+		const renewing = keeper.renew();
+		for (const end of ends) {
+			await turn();
+			renewals.at(-1)![end]();
+		}
+		await renewing;
+		await turn();
+	};
+	for (let n = 0; n < 3; n++) await renew("lock", "fail");
+	expect(lines).toEqual(["failed to renew leases: storage is unavailable"]);
+	await renew("lock", "answer");
+	expect(lines.slice(1)).toEqual(["leases are renewed again"]);
 });
 
 /** A node that reports, and when it did, in milliseconds since its start. Its leases are renewed. */

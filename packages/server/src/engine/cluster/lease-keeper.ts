@@ -209,8 +209,8 @@ export class LeaseKeeper {
 			locked.push(...renewal.locked);
 		}
 		this.#renewedAt = begun;
-		if (actors.length > 0) this.#renewFailure.succeeded();
 		if (locked.length > 0) this.#renewLocked(locked);
+		else if (actors.length > 0) this.#renewFailure.succeeded();
 		return begun;
 	}
 
@@ -241,6 +241,7 @@ export class LeaseKeeper {
 		// Chained before the next renewal, which must not overtake this one either.
 		this.#renewing = this.#renewing
 			.then(() => this.#renewLockedAll(leases))
+			.then(() => this.#renewFailure.succeeded())
 			.catch((error: unknown) => this.#renewFailure.failed(error));
 	}
 
