@@ -14,7 +14,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { Posthorn, unusedPort } from "@posthorn/testkit";
+import { Posthorn, until, unusedPort } from "@posthorn/testkit";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { findPgbouncer, Pgbouncer } from "../../testkit/src/postgres/pgbouncer.ts";
@@ -424,22 +424,32 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 			if (isOpen) others.push(client);
 			return isOpen;
 		};
+		// A server ends a connection some time after its client has closed it.
+		const onlyOthersAreOpen = () =>
+			until("earlier connections to end", async () => {
+				const sessions = "SELECT FROM pg_stat_activity WHERE usesysid IS NOT NULL AND datid IS NOT NULL";
+				return (await others[0]!.query(sessions)).rowCount === others.length;
+			});
 		try {
 			expectWarning(await doctor(at(small.url)), "Connections", /^\d+ of 11 are left; .* 20: raise max_connections/);
 			await small.execute("CREATE ROLE clerk LOGIN; GRANT CREATE ON DATABASE postgres TO clerk");
 			const clerk = small.url.replace("test@", "clerk@");
 			for (let n = 0; n < 3; n++) await connect(small.url);
-			// The doctor's earlier connections may not have ended.
+			await onlyOthersAreOpen();
+			// The doctor opens two in turn, and the first may not have ended.
 			expectWarning(await doctor(at(clerk)), "Connections", /^[34] of 8 are left; .* 20: raise max_connections/);
 			await small.execute("ALTER ROLE clerk CONNECTION LIMIT 3");
+			await onlyOthersAreOpen();
 			expectWarning(
 				await doctor(at(clerk)),
 				"Connections",
 				/of 3 are left; .*: raise the CONNECTION LIMIT of this user/,
 			);
 			await small.execute("ALTER DATABASE postgres CONNECTION LIMIT 7; ALTER ROLE clerk CONNECTION LIMIT -1");
+			await onlyOthersAreOpen();
 			expectWarning(await doctor(at(clerk)), "Connections", /of 7 are left; .*: raise the database's CONNECTION LIMIT/);
 			await small.execute("ALTER DATABASE postgres CONNECTION LIMIT -1");
+			await onlyOthersAreOpen();
 			while (await connect(clerk));
 			await expectFault(
 				await doctor(at(clerk)),
