@@ -14,8 +14,8 @@ const NOTHING: Uint8Array = Buffer.alloc(0);
  * nothing, or the disk is full: none of these may stop the service, fill its memory, or keep it from exiting.
  * pino's own destination retries `EPIPE` and `ENOSPC` without end when it flushes at exit.
  *
- * Node has made pipes and sockets non-blocking, so writing to them never waits. A file may be on a disk that does, which
- * would stop the service: a thread writes to it.
+ * Node makes pipes and sockets non-blocking once `process.stdout` has been read, so writing to them never waits. A file's
+ * disk may make a write wait, which would block the service, so a thread writes to it.
  */
 export class LogOutput {
 	readonly #descriptor: number;
@@ -55,7 +55,7 @@ export class LogOutput {
 	/** Writes everything before it returns, unless the reader takes too long. The last call, as the process exits. */
 	flushSync(): void {
 		clearTimeout(this.#timer);
-		// A thread writes all of a file's, unless the disk is full, and ends without the event loop.
+		// A thread's write to a file needs no event loop, and writes everything unless the disk is full.
 		const before = this.#isWriting ? [] : [this.#rest];
 		this.#isWriting = true;
 		// The second time, what the first says about dropped lines.

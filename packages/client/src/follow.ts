@@ -56,8 +56,8 @@ function checkFrom(from: unknown): void {
 
 /**
  * Reads the log page by page, and waits for new events at its end. Outages and restarts of the service don't end it:
- * it asks again, with growing delays. Neither does what only a proxy says, such as 404 while it is set up again, once the
- * service has responded. The position only moves with what was returned.
+ * it asks again, with growing delays. Once the service has responded, a proxy's own response, such as 404 during an
+ * upgrade, doesn't end it either. The position only moves with what was returned.
  */
 export async function* follow(readPage: ReadPage, options: FollowOptions): AsyncGenerator<EventPage, never> {
 	const { from = "start", types, limit = 200, signal, onLogBehind, onRetry } = options;

@@ -64,9 +64,9 @@ export async function tailLogs(options: LogOptions): Promise<void> {
 			isAway = false;
 		} catch (error) {
 			if (signal.aborted) break;
-			// What only a proxy says is temporary, too, once the service has responded.
-			const isForeign = error instanceof ApiError && error.code === "unknown";
-			if (!isTemporary(error) && !(hasBegun && isForeign)) throw error;
+			// A proxy's own response is temporary, too, once the service has responded.
+			const isFromProxy = error instanceof ApiError && error.code === "unknown";
+			if (!isTemporary(error) && !(hasBegun && isFromProxy)) throw error;
 			if (!isAway) warn(`${clean((error as Error).message)} Waiting for the service.`);
 			isAway = true;
 		}

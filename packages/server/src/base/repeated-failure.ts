@@ -15,8 +15,8 @@ export interface RepeatedFailureOptions {
 }
 
 /**
- * Logs that something fails which is tried again and again, such as every second while the database is away: the first
- * failure, and the first of each kind; then at growing intervals how many there were; and the end.
+ * Logs the failures of something that is retried all the time, such as every second while the database is away: the
+ * first of each kind, then their number at growing intervals, and the first success.
  */
 export class RepeatedFailure {
 	readonly #options: RepeatedFailureOptions;

@@ -91,7 +91,7 @@ export async function examineAddress({ host, port }: Pick<Config, "host" | "port
 	return ok(name, `Port ${port} of ${host} is free.`);
 }
 
-/** Whether this user may listen there, tried over UDP: it needs the same permission as TCP, and is another port. */
+/** Whether this user may listen there. Tries UDP, which needs the same permission as TCP but doesn't take its port. */
 async function mayUse(address: string, port: number): Promise<boolean> {
 	const socket = createSocket(address.includes(":") ? "udp6" : "udp4");
 	const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /**
- * Whether keys that are pressed come here. A shell that started this command with `&` keeps them, and a process in the
- * background that changes its terminal is stopped.
+ * Whether this process receives the keys that are pressed. If a shell started it with `&`, the shell does, and the
+ * system stops a background process that changes its terminal.
  */
 export const hasKeys = (): boolean => process.stdin.isTTY === true && !isInBackground();
 
@@ -25,19 +25,19 @@ function isInBackground(): boolean {
 	}
 }
 
-/** Calls back for single keys, if they come here. @returns a function that gives the terminal back */
+/** Calls back for single keys, if this process receives them. @returns a function that restores the terminal */
 export function watchKeys(keys: Readonly<Record<string, () => void>>): () => void {
 	const { stdin } = process;
 	if (!hasKeys()) return () => {};
 	const CTRL_C = "\u0003";
-	const hear = (text: Buffer): void => {
+	const onKeys = (text: Buffer): void => {
 		for (const key of text.toString()) {
 			if (key === CTRL_C) process.kill(process.pid, "SIGINT");
 			else keys[key.toLowerCase()]?.();
 		}
 	};
-	stdin.setRawMode(true).on("data", hear).resume();
+	stdin.setRawMode(true).on("data", onKeys).resume();
 	return () => {
-		stdin.setRawMode(false).off("data", hear).pause();
+		stdin.setRawMode(false).off("data", onKeys).pause();
 	};
 }

@@ -328,7 +328,7 @@ export class Actor implements ProjectWork {
 		}
 	}
 
-	/** A webhook was deleted while a next attempt was stored for it: its lane is back, to close that. */
+	/** An attempt was scheduled for a webhook that had just been deleted: loads its lane again, to close it. */
 	#reload(): void {
 		this.open.begin();
 		const loading = this.load().then(() => true);

@@ -132,7 +132,7 @@ export class LeaseTaker {
 
 	/** A project's release has finished, and it next has work at `wakeAt`. */
 	released(projectId: string, wakeAt: number | null): void {
-		// A project that was poked meanwhile has work of which neither its actor nor the last poll knew.
+		// A project that was poked meanwhile has work that neither its actor nor the last poll knew about.
 		if (this.#dueWait || this.#waiting.has(projectId)) {
 			if (wakeAt !== null) this.#waiting.later.set(projectId, wakeAt);
 			this.takeDue();

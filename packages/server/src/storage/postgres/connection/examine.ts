@@ -56,8 +56,9 @@ export async function examinePostgres(url: string, settings: readonly string[] =
 type Limit = readonly [limit: ConnectionLimit, most: number, used: number];
 
 /**
- * The limits on this user's connections. Of other users' sessions only few columns can be seen: those of clients have a
- * user and a database. The last connections to a server are kept for superusers and, by its second setting, for others.
+ * The limits on this user's connections. Of other users' sessions, only a few columns are visible; clients' sessions
+ * have a user and a database. A server reserves its last connections for superusers, and some for members of
+ * `pg_use_reserved_connections`.
  */
 const LIMITS = `
 	SELECT 'server' AS "limit", count(*) AS used,

@@ -28,7 +28,7 @@ const PAUSE_MS = 1_000;
 
 /** The oldest version of PostgreSQL that supports all statements, and its name. */
 const OLDEST = { name: "14", number: 140_000 };
-/** Those that store every text as it is sent. */
+/** Encodings that can store any text. */
 const ENCODINGS: ReadonlySet<string> = new Set(["UTF8", "SQL_ASCII"]);
 
 /**

@@ -65,9 +65,9 @@ export function targetOf(path: string): string {
 	return isLink ? targetOf(resolve(dirname(path), readlinkSync(path))) : path;
 }
 
-/** Deleting it is up to the operator: a service that holds it would then keep no other one off. */
+/** The operator has to delete it: without the file, a service that holds the lock would no longer keep others out. */
 const damagedLock = (path: string, databasePath: string): string =>
-	`${path} is damaged. It only keeps a second service off ${databasePath}: stop every service that uses that, then delete it.`;
+	`${path} is damaged. It only keeps a second service from using ${databasePath}: stop every service that does, then delete it.`;
 
 function describeHolder(db: DatabaseSync): string {
 	try {
