@@ -1,5 +1,5 @@
 import { Kbd, Table, Text } from "@mantine/core";
-import { Dialog, useIsDialogOpen } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { useShortcuts } from "../../ui/hooks/use-shortcuts.ts";
 
 const KEYS = [
@@ -26,8 +26,7 @@ export function KeyboardHelp({
 	onOpen: () => void;
 	onClose: () => void;
 }) {
-	// Drawers have keys, too, but a dialog waits for an answer.
-	useShortcuts(useIsDialogOpen() ? {} : { "?": onOpen }, { inDialogs: true });
+	useShortcuts({ "?": onOpen }, { inDrawers: true });
 	return (
 		<Dialog opened={opened} onClose={onClose} title="Keyboard" zIndex={ABOVE_DRAWERS}>
 			<Text size="sm" c="dimmed" mb="sm">

@@ -1,11 +1,11 @@
-import { AppShell, Burger, Drawer, Group } from "@mantine/core";
+import { AppShell, Burger, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
 import { LiveProvider } from "../../api/client/live.tsx";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { lastProject, rememberProject } from "../../lib/last-project.ts";
-import { useIsDialogOpen } from "../../ui/dialog.tsx";
+import { Drawer } from "../../ui/drawer.tsx";
 import { AccessEndedPage, InShell, NotFoundPage } from "../fallbacks.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import { JumpBox } from "./jump-box.tsx";
@@ -28,7 +28,6 @@ function Shell({ nav, search, children }: { nav: ReactNode; search?: ReactNode; 
 	const navOpened = openedOn === pathname;
 	const close = () => setOpenedOn(null);
 	const [helpOpened, help] = useDisclosure(false);
-	const isDialogOpen = useIsDialogOpen();
 
 	return (
 		<AppShell
@@ -43,15 +42,7 @@ function Shell({ nav, search, children }: { nav: ReactNode; search?: ReactNode; 
 			<AppShell.Navbar aria-label="Pages" visibleFrom="sm">
 				{nav}
 			</AppShell.Navbar>
-			<Drawer
-				opened={navOpened}
-				onClose={close}
-				closeOnEscape={!isDialogOpen}
-				position="left"
-				size={284}
-				title="Menu"
-				hiddenFrom="sm"
-			>
+			<Drawer opened={navOpened} onClose={close} position="left" size={284} title="Menu" hiddenFrom="sm">
 				<nav aria-label="Pages">{nav}</nav>
 			</Drawer>
 			<AppShell.Header>

@@ -1,6 +1,6 @@
-import { Drawer, Skeleton, Stack } from "@mantine/core";
+import { Skeleton, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { useMatchRoute, useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
@@ -11,7 +11,7 @@ import { webhookName } from "../../lib/health/health.ts";
 import { stepIndex } from "../../lib/keys.ts";
 import { EventMark } from "../../ui/deliveries/event-mark.tsx";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";
-import { useIsDialogOpen } from "../../ui/dialog.tsx";
+import { Drawer } from "../../ui/drawer.tsx";
 import { focusPage } from "../../ui/focus-page.ts";
 import { useShortcuts } from "../../ui/hooks/use-shortcuts.ts";
 import { useBeside } from "../../ui/hooks/use-width.ts";
@@ -26,15 +26,17 @@ import { useDelivery } from "./use-delivery.ts";
 import { useReplay } from "./use-replay.tsx";
 import { useTitleWhile } from "./use-title-while.ts";
 
+const DELIVERY = "/p/$projectId/logs/$attemptId";
+
 /** A delivery next to the list: its progress, what went wrong, and each request and response. */
 export function DeliveryDrawer() {
 	const projectId = useProjectId();
 	const search = useLogsSearch();
 	const { attemptId } = useParams({ from: "/signed-in/p/$projectId/developer/logs/$attemptId" });
 	const navigate = useNavigate();
+	const matchRoute = useMatchRoute();
 	const { rows, loadMore } = useLogList();
-	const at = rows.findIndex(({ id }) => id === attemptId);
-	const row = rows[at];
+	const row = rows.find(({ id }) => id === attemptId);
 	// After a replay or a retry, the last attempt before it: the next one is opened as soon as it's made.
 	const [awaited, setAwaited] = useState<{ attemptId: string; after: Position } | null>(null);
 	const isAwaited = awaited?.attemptId === attemptId;
@@ -60,7 +62,7 @@ export function DeliveryDrawer() {
 	const show = useCallback(
 		(id: string) =>
 			void navigate({
-				to: "/p/$projectId/logs/$attemptId",
+				to: DELIVERY,
 				params: { projectId, attemptId: id },
 				search,
 				replace: true,
@@ -73,17 +75,17 @@ export function DeliveryDrawer() {
 		if (made !== undefined) show(made.id);
 	}, [made, show]);
 	const step = (by: 1 | -1) => {
-		const to = rows[stepIndex(at === -1 ? null : at, by, rows.length) ?? -1];
-		if (at === rows.length - 1 && by === 1) loadMore();
-		if (to === undefined || to.id === attemptId) return;
-		show(to.id);
+		// The key may be pressed again before the next delivery is shown.
+		const address = matchRoute({ to: DELIVERY, pending: true });
+		const id = address === false ? attemptId : address.attemptId;
+		const from = rows.findIndex((one) => one.id === id);
+		const to = rows[stepIndex(from === -1 ? null : from, by, rows.length) ?? -1];
+		if (from === rows.length - 1 && by === 1) loadMore();
+		if (to !== undefined && to.id !== id) show(to.id);
 	};
-	const isCovered = useIsDialogOpen();
 	useShortcuts(
-		isCovered
-			? {}
-			: { j: () => step(1), k: () => step(-1), r: replay.ask, c: () => void copyCurl(projectId, attemptId) },
-		{ inDialogs: true },
+		{ j: () => step(1), k: () => step(-1), r: replay.ask, c: () => void copyCurl(projectId, attemptId) },
+		{ inDrawers: true },
 	);
 
 	const beside = useBeside();
@@ -114,7 +116,6 @@ export function DeliveryDrawer() {
 		<Drawer
 			opened
 			onClose={close}
-			closeOnEscape={!isCovered}
 			size="min(880px, 100vw)"
 			padding="lg"
 			// On wide windows the list next to it can be scrolled and opens other rows. Elsewhere it only stays readable.

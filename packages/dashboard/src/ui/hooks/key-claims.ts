@@ -1,6 +1,6 @@
 import { useLayoutEffect, useSyncExternalStore } from "react";
 
-/** The keys that a page has taken over from the shell, or a dialog from what it covers, and how often. */
+/** The keys that a page has taken over from the shell, and how often. */
 const claimed = new Map<string, number>();
 const listeners = new Set<() => void>();
 
@@ -14,21 +14,17 @@ function add(keys: readonly string[], by: 1 | -1): void {
 	for (const listener of listeners) listener();
 }
 
-/** Claims keys, and returns how to release them. */
-export function claimKeys(keys: readonly string[]): () => void {
-	add(keys, 1);
-	return () => add(keys, -1);
-}
-
 /** Claims keys while the component is mounted, so that the shell doesn't offer them too. */
 export function useKeyClaims(keys: readonly string[]): void {
 	const names = keys.join(" ");
 	useLayoutEffect(() => {
 		if (names === "") return;
-		return claimKeys(names.split(" "));
+		const claims = names.split(" ");
+		add(claims, 1);
+		return () => add(claims, -1);
 	}, [names]);
 }
 
-/** Whether a page or a dialog has taken the key over. */
+/** Whether a page has taken the key over. */
 export const useIsClaimed = (key: string): boolean =>
 	useSyncExternalStore(subscribe, () => (claimed.get(key) ?? 0) > 0);

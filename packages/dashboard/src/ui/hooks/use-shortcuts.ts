@@ -1,28 +1,26 @@
 import { useEffect, useRef } from "react";
 import { isTyping } from "../../lib/keys.ts";
 import { useKeyClaims } from "./key-claims.ts";
-
-/** Whether a dialog or drawer with a claim to the keyboard is open. */
-const isCovered = () => document.querySelector('[role="dialog"][aria-modal="true"]') !== null;
+import { isDialogOpen, isOverlayOpen } from "./use-overlay.ts";
 
 const NONE: readonly string[] = [];
 /** Keys that repeat while they are held. */
 const MOVES = ["j", "k"];
 
 interface ShortcutOptions {
-	/** Active even while a dialog is open. */
-	inDialogs?: boolean;
+	/** Active even while a drawer is open. A dialog waits for an answer. */
+	inDrawers?: boolean;
 	/** Takes precedence over others, for a page that takes over one of the shell's keys. */
 	first?: boolean;
 }
 
 /**
  * Single keys that do something anywhere on the page: `{ "/": focusSearch, j: next }` by `KeyboardEvent.key`. They
- * are off while typing, with Ctrl, Alt or Meta, and while a dialog is open.
+ * are off while typing, with Ctrl, Alt or Meta, and while a dialog or a drawer is open.
  */
 export function useShortcuts(
 	shortcuts: Readonly<Record<string, (event: KeyboardEvent) => void>>,
-	{ inDialogs = false, first = false }: ShortcutOptions = {},
+	{ inDrawers = false, first = false }: ShortcutOptions = {},
 ): void {
 	const latest = useRef(shortcuts);
 	useEffect(() => {
@@ -33,7 +31,7 @@ export function useShortcuts(
 		const onKey = (event: KeyboardEvent) => {
 			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
 			if (isTyping(event.target as HTMLElement | null)) return;
-			if (!inDialogs && isCovered()) return;
+			if (inDrawers ? isDialogOpen() : isOverlayOpen()) return;
 			const act = latest.current[event.key];
 			if (act === undefined) return;
 			event.preventDefault();
@@ -41,5 +39,5 @@ export function useShortcuts(
 		};
 		document.addEventListener("keydown", onKey, first);
 		return () => document.removeEventListener("keydown", onKey, first);
-	}, [inDialogs, first]);
+	}, [inDrawers, first]);
 }

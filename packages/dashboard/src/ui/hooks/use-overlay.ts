@@ -1,0 +1,37 @@
+import { useEffectEvent, useLayoutEffect } from "react";
+
+type Kind = "dialog" | "drawer";
+
+interface Overlay {
+	readonly kind: Kind;
+	readonly onEscape: () => void;
+}
+
+/** The dialogs and drawers that cover the page, the topmost last. One that only fades out isn't among them. */
+const overlays: Overlay[] = [];
+
+// It closes only the topmost. The library's overlays each close on their own, so one key would close several.
+window.addEventListener(
+	"keydown",
+	({ key, isComposing, target }) => {
+		if (key !== "Escape" || isComposing) return;
+		// The library's mark of what closes on Escape itself, such as a menu.
+		if (target instanceof Element && target.getAttribute("data-mantine-stop-propagation") === "true") return;
+		overlays.at(-1)?.onEscape();
+	},
+	{ capture: true },
+);
+
+/** Puts an overlay above the others while it is open. `onEscape` is called for Escape while it is the topmost. */
+export function useOverlay(kind: Kind, opened: boolean, onEscape: () => void): void {
+	const close = useEffectEvent(onEscape);
+	useLayoutEffect(() => {
+		if (!opened) return;
+		const overlay = { kind, onEscape: () => close() };
+		overlays.push(overlay);
+		return () => void overlays.splice(overlays.indexOf(overlay), 1);
+	}, [kind, opened]);
+}
+
+export const isOverlayOpen = () => overlays.length > 0;
+export const isDialogOpen = () => overlays.some(({ kind }) => kind === "dialog");
