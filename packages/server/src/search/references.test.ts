@@ -233,8 +233,10 @@ test("a list of attempts considers few events of a value that very many events h
 	const references = open(index);
 	const seqs = Array.from({ length: 200 }, (_, i) => 200 - i);
 	index.found = { seqs, capped: false };
-	expect(await references.findAttempted("p", sought)).toMatchObject({ seqs, capped: false });
+	expect(await references.findAttempted("p", sought)).toEqual({ seqs, capped: false, complete: true, since: null });
 	index.found = { seqs, capped: true };
-	expect(await references.findAttempted("p", sought)).toMatchObject({ seqs: seqs.slice(0, 50), capped: true });
+	expect(await references.findAttempted("p", sought)).toMatchObject({
+		...{ seqs: seqs.slice(0, 50), maxAttempts: 150, capped: true },
+	});
 	expect(await references.find("p", sought)).toMatchObject({ seqs, capped: true });
 });

@@ -113,16 +113,17 @@ export class References {
 		return { ...first, seqs: first.seqs.filter(isInOthers), capped: found.some(({ capped }) => capped) };
 	}
 
-	/** The same for a list of their attempts, which considers fewer events: see {@link SEARCH.attemptsOfReference}. */
-	async findAttempted(projectId: string, sought: Sought): Promise<FoundEvents> {
+	/** The same for a list of their attempts, which considers fewer: see {@link SEARCH.attemptsOfReference}. */
+	async findAttempted(projectId: string, sought: Sought): Promise<FoundEvents & { readonly maxAttempts?: number }> {
 		const found = await this.find(projectId, sought);
 		if (found.seqs.length <= 1) return found;
-		const { events, attempts } = found.capped
-			? SEARCH.ofCommonReference
-			: { events: SEARCH.eventsOfReference, attempts: SEARCH.attemptsOfReference };
-		const newest = found.seqs.slice(0, events);
-		const seqs = await this.#options.storage.takeByAttempts({ projectId, seqs: newest, maxAttempts: attempts });
-		return { ...found, seqs, capped: found.capped || seqs.length < found.seqs.length };
+		if (found.capped) {
+			const { events, attempts } = SEARCH.ofCommonReference;
+			return { ...found, seqs: found.seqs.slice(0, events), maxAttempts: attempts };
+		}
+		const call = { projectId, seqs: found.seqs, maxAttempts: SEARCH.attemptsOfReference };
+		const seqs = await this.#options.storage.takeByAttempts(call);
+		return { ...found, seqs, capped: seqs.length < found.seqs.length };
 	}
 
 	async #catchUp(projectId: string): Promise<void> {

@@ -15,8 +15,10 @@ export interface AttemptFilter {
 	readonly types?: readonly string[];
 	readonly statuses?: readonly AttemptStatus[];
 	readonly eventId?: string;
-	/** Events by their numbers. */
+	/** Events by their numbers, newest first. */
 	readonly seqs?: readonly number[];
+	/** Attempts of `seqs` beyond this many, counted from the first event on, may be left out. */
+	readonly maxAttempts?: number;
 	/** Bounds on the attempt's start, milliseconds since the Unix epoch: from `since`, before `until`. */
 	readonly since?: number;
 	readonly until?: number;

@@ -119,6 +119,38 @@ export function describeHistory(harness: StorageHarness): void {
 			);
 		});
 
+		test("a filter may consider only as many attempts as the first of its events have", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a", "a", "a");
+			const counts = [3, 0, 2, 1];
+			const attempts = events.flatMap((event, i) =>
+				Array.from({ length: counts[i]! }, (_, n) =>
+					// Those of the first event are the newest.
+					world.attempt(webhook, event, { attempt: n + 1, status: "failed", startedAt: START - i * 10 + n }),
+				),
+			);
+			await world.settle(await world.lease(project), { attempts });
+			const ofSeqs = (...seqs: number[]) => attempts.filter(({ seq }) => seqs.includes(seq)).map(({ id }) => id);
+			for (const [maxAttempts, considered] of [
+				[3, ofSeqs(4, 3)],
+				[1, ofSeqs(4)],
+				[6, ofSeqs(4, 3, 1)],
+			] as const) {
+				const filter = { seqs: [4, 3, 2, 1], maxAttempts };
+				for (const verb of ["listAttempts", "listAttemptSummaries", "listFollowedAttempts"] as const) {
+					const { rows, next } = await world.storage[verb]({ projectId: project, filter, page: ALL });
+					expect(rows.map(({ id }) => id)).toEqual(considered.toSorted().reverse());
+					expect(next).toBe(null);
+				}
+				const count = await world.storage.countAttempts({ projectId: project, filter, max: 10 });
+				expect(count).toEqual({ count: maxAttempts, capped: false });
+				// Later pages may consider more.
+				const pages = await readByPages(world, project, filter, 2);
+				expect(pages.flatMap(({ ids }) => ids)).toEqual(expect.arrayContaining([...considered]));
+			}
+		});
+
 		test("a page ends early to limit the bytes of its bodies, but has at least one row", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);

@@ -73,6 +73,7 @@ function matching(
 	const begin = { projectNo, webhookNo: 0, replay: 0, attempt: 0 };
 	const rows = [...seqs]
 		.flatMap((seq) => [...tables.attempts.by.delivery.ascending({ ...begin, seq }, { ...begin, seq: seq + 1 })])
+		.slice(0, kind.maxAttempts)
 		.filter(
 			(row) =>
 				(webhooks === undefined || webhooks.has(row.webhookNo)) &&

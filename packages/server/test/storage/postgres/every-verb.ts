@@ -133,7 +133,8 @@ export async function readAll(storage: Storage, project: string, webhook: string
 	await storage.readLog({ projectId: project, after: 0, window: { maxEvents: 10, maxBytes: 100_000 }, types: ["a"] });
 	await storage.readEvents({ projectId: project, seqs: [event!.seq, event!.seq + 1] });
 	await storage.findEvent({ projectId: project, eventId: event!.id });
-	const kinds: AttemptFilter[] = [{}, { types: ["a"] }, { statuses: ["failed"] }, { eventId: event!.id }];
+	const ofSeqs = { seqs: [event!.seq + 1, event!.seq], maxAttempts: 10 };
+	const kinds: AttemptFilter[] = [{}, { types: ["a"] }, { statuses: ["failed"] }, { eventId: event!.id }, ofSeqs];
 	for (const kind of kinds) {
 		const ofWebhook = { ...kind, webhookIds: [webhook], since: START - HOUR, until: START + HOUR };
 		const response = { codes: [{ from: 0, to: 999 }], maxScanned: 10 };

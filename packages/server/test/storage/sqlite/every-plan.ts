@@ -107,6 +107,7 @@ function runEveryOperation(c: Connection): void {
 		{ types: ["a"] },
 		{ statuses: ["failed" as const] },
 		{ eventId: "evt_1" },
+		{ seqs: [2, 1], maxAttempts: 10 },
 	]) {
 		const response = { codes: [{ from: 0, to: 999 }], maxScanned: 10 };
 		for (const filter of [by, { ...by, webhookIds: ["w"], since: 0, until: 9 }, { ...by, response }]) {

@@ -141,7 +141,7 @@ export const SearchedEvents = component("SearchedEvents", {
 		description: "If older events aren't indexed yet: only those created from this time on were searched.",
 	}),
 	capped: Type.Boolean({
-		description: `Whether only the newest events of a value were considered. A list of events has up to ${SEARCH.eventsOfReference}. A list of deliveries or attempts considers as many of these as have ${SEARCH.attemptsOfReference} attempts together. If the value has more events, it considers at most ${SEARCH.ofCommonReference.events} with ${SEARCH.ofCommonReference.attempts} attempts.`,
+		description: `Whether only the newest events of a value were considered. A list of events has up to ${SEARCH.eventsOfReference}. A list of deliveries or attempts considers as many of these as have ${SEARCH.attemptsOfReference} attempts together. If the value has more events, a page considers at most ${SEARCH.ofCommonReference.events}, and ${SEARCH.ofCommonReference.attempts} attempts of the newest of them.`,
 	}),
 });
 
@@ -187,6 +187,7 @@ export async function logFilter(
 			...(status_code.length + error.length > 0 && { response }),
 			...(event_id !== undefined && { eventId: event_id }),
 			...(events !== null && { seqs: events.seqs }),
+			...(events?.maxAttempts !== undefined && { maxAttempts: events.maxAttempts }),
 			...timeRange(given.since, given.until),
 		},
 		searched: events === null ? {} : { searched: presentSearched(events) },

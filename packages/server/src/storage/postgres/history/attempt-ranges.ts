@@ -1,6 +1,6 @@
 /**
  * A filter's matches in the delivery log, as ranges of the index that fits the filter: one range per status and type, or
- * the few attempts of one event. Either their positions are found, by a statement that only has to read an index, or
+ * the few attempts of given events. Either their positions are found, by a statement that only has to read an index, or
  * their rows, in a second pass through the ranges.
  *
  * A statement sets up a scan of every day that its parameters don't exclude, for each of its steps, and ends it again.
@@ -98,14 +98,15 @@ const rowsInKinds = (order: Order, owners: string, more: string, columns: string
 	) a`;
 
 /**
- * Attempts of the events `seqs`, to the webhooks `webhooks` unless null: one descent into the index of a day without any.
- * In the order of the primary key, so that no other index is considered.
+ * Attempts of the events `seqs`, to the webhooks `webhooks` unless null, among the first `most` unless null, newest events
+ * first. One descent into the index of a day without any; in the order of the primary key, so that no other index is
+ * considered.
  */
-const ofEvents = (seqs: string, webhooks: string, columns: string) => `
+const ofEvents = (seqs: string, webhooks: string, most: string, columns: string) => `
 	SELECT status, type, ${columns} FROM (
 		SELECT * FROM posthorn.attempts
 		WHERE project_no = $1 AND seq = ANY (${seqs}::bigint[]) AND id >= $4 AND id < $5
-		ORDER BY seq, webhook_no, replay, attempt, id OFFSET 0
+		ORDER BY seq DESC, webhook_no DESC, replay DESC, attempt DESC, id DESC LIMIT ${most}::bigint
 	) a
 	WHERE status = ANY ($2::smallint[]) AND ($3::integer[] IS NULL OR type = ANY ($3))
 		AND (${webhooks}::bigint[] IS NULL OR webhook_no = ANY (${webhooks}))`;
@@ -127,11 +128,11 @@ function matchingStatement(
 ): ScopedStatement {
 	const columns = `id${more && `, ${more}`}`;
 	const kinds = (owners: string, condition: string) => sql(build(find(order, owners, condition, columns)));
-	const [one, two] = [`$${7 + own}`, `$${8 + own}`];
+	const [one, two, three] = [`$${7 + own}`, `$${8 + own}`, `$${9 + own}`];
 	return {
 		project: kinds("", ""),
 		webhooks: kinds(`CROSS JOIN unnest(${one}::bigint[]) AS owner (no)`, "AND webhook_no = owner.no"),
-		events: sql(build(ofEvents(one, two, columns))),
+		events: sql(build(ofEvents(one, two, three, columns))),
 	};
 }
 
@@ -358,7 +359,7 @@ interface Query {
 	readonly scope: Scope;
 	readonly statuses: string;
 	readonly types: string | null;
-	readonly more: readonly (string | null)[];
+	readonly more: readonly (string | number | null)[];
 }
 
 function run<R extends Row>(
@@ -374,7 +375,7 @@ function run<R extends Row>(
 
 /** Null if nothing can match. */
 async function queryOf(c: Session, projectNo: number, kind: AttemptKind): Promise<Query | null> {
-	const { webhookIds, types: names, eventId } = kind;
+	const { webhookIds, types: names, eventId, maxAttempts = null } = kind;
 	const [webhooks, codes, seq] = await Promise.all([
 		webhookIds && Promise.all(webhookIds.map((id) => findWebhook(c, projectNo, id))),
 		names && findTypes(c, names),
@@ -389,6 +390,6 @@ async function queryOf(c: Session, projectNo: number, kind: AttemptKind): Promis
 	const seqs = seq === undefined ? kind.seqs : (kind.seqs ?? [seq]).filter((each) => each === seq);
 	if (seqs?.length === 0) return null;
 	const of = { projectNo, statuses, types };
-	if (seqs !== undefined) return { ...of, scope: "events", more: [numberArray(seqs), owners] };
+	if (seqs !== undefined) return { ...of, scope: "events", more: [numberArray(seqs), owners, maxAttempts] };
 	return owners === null ? { ...of, scope: "project", more: [] } : { ...of, scope: "webhooks", more: [owners] };
 }

@@ -254,10 +254,15 @@ async function readList<R extends { readonly id: string }>(
 const hasResponse = (filter: AttemptFilter): filter is AttemptFilter & { readonly response: ResponseFilter } =>
 	filter.response !== undefined;
 
-/** The ranges to search one after the other. The few attempts of one event may be of any day. */
+/**
+ * The ranges to search one after the other. Attempts of given events may be of any day; but of so many that only some are
+ * considered, those of a first page are of the last days.
+ */
 function partsOf(filter: AttemptFilter, before: string | undefined, now: number): IdRange[] {
 	const range = rangeOf(filter, before);
-	return filter.eventId === undefined ? newestDaysFirst(range, now) : [range];
+	const isOfEvents = filter.eventId !== undefined || filter.seqs !== undefined;
+	const isOfLastDays = before === undefined && filter.maxAttempts !== undefined;
+	return isOfEvents && !isOfLastDays ? [range] : newestDaysFirst(range, now);
 }
 
 /** @param more whether there are others */

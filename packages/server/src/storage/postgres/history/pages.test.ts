@@ -175,6 +175,18 @@ test("a filter without matches reads no rows of the log, and sets up older days 
 	}
 });
 
+test("a page of events with very many attempts reads some of the last days", async () => {
+	const few = { seqs: [2, 1], maxAttempts: LIMIT + 10 };
+	for (const verb of VERBS) {
+		const { reads, ids } = await readsOf(verb, few);
+		expect(ids).toHaveLength(LIMIT);
+		expect(reads).toHaveLength(verb === "listAttempts" ? 2 : 1);
+		for (const read of reads) expect(daysOf(read).size).toBeLessThanOrEqual(NEWEST_DAYS + 1);
+		const rows = reads.reduce((sum, read) => sum + read.rows, 0);
+		expect(rows).toBeLessThanOrEqual(few.maxAttempts + 2 * (LIMIT + 1));
+	}
+});
+
 // It was missing from the last page, which said that nothing followed.
 test("an attempt committed while a page is read pushes none off the list", async () => {
 	const filter = { statuses: ["failed" as const], types: ["a"], since: NOW - 3 * DAY - PER_DAY };

@@ -282,16 +282,21 @@ function rangesOf(c: Connection, projectNo: number, kind: AttemptKind): Ranges |
 	const seqs = seqsOf(c, projectNo, kind);
 	if (seqs !== null) {
 		if (seqs.length === 0) return null;
-		// The few attempts of these events: no other index is considered.
+		// The few attempts of these events, in the order of the events: no other index is considered.
 		const selection = `
-			FROM attempts INDEXED BY attempts_by_delivery
-			WHERE project_no = ?1 AND seq IN (SELECT value FROM json_each(?4))
-				${webhooks === null ? "" : "AND webhook_no IN (SELECT value FROM json_each(?5))"} AND id >= ?2 AND id < ?3
+			FROM (
+				SELECT attempts.* FROM json_each(?4) CROSS JOIN attempts INDEXED BY attempts_by_delivery
+					ON project_no = ?1 AND seq = value
+						${webhooks === null ? "" : "AND webhook_no IN (SELECT value FROM json_each(?6))"}
+				LIMIT ?5
+			)
+			WHERE id >= ?2 AND id < ?3
 				${statuses.length === STATUSES.length ? "" : `AND status IN (${statuses})`}
 				${names === undefined ? "" : `AND type IN (${types})`}`;
+		const { maxAttempts = NO_LIMIT } = kind;
 		return {
 			selections: [selection],
-			more: [JSON.stringify(seqs), ...(webhooks === null ? [] : [JSON.stringify(webhooks)])],
+			more: [JSON.stringify(seqs), maxAttempts, ...(webhooks === null ? [] : [JSON.stringify(webhooks)])],
 		};
 	}
 	const owners = webhooks === null ? ["project_no = ?1"] : webhooks.map((_, i) => `webhook_no = ?${4 + i}`);
@@ -306,6 +311,9 @@ function rangesOf(c: Connection, projectNo: number, kind: AttemptKind): Ranges |
 	);
 	return { selections, more: webhooks ?? [] };
 }
+
+/** SQLite's number for it. */
+const NO_LIMIT = -1;
 
 const knownOf = (numbers: readonly (number | null)[]): number[] => [
 	...new Set(numbers.filter((number) => number !== null)),
