@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { Pool } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { BoundedMap } from "../../../base/collections.ts";
 import { isPartitionMissing } from "./errors.ts";
-import { idArray, NameCache, numberArray, Session, sql, textArray } from "./session.ts";
+import { idArray, NameCache, namesOf, numberArray, Session, sql, textArray } from "./session.ts";
 import { connectionConfig } from "./session-settings.ts";
 
 let server: PostgresServer;
@@ -71,4 +72,19 @@ test("texts with any content are read back as written", async () => {
 		"\\n",
 	];
 	expect(await read(textArray(texts), "text")).toEqual(texts);
+});
+
+test("a name that a newer one pushes out of the cache is known until the rows are read", async () => {
+	const names = {
+		webhookIds: new BoundedMap<number, string>(1).set(1, "wh_1"),
+		typeNames: new BoundedMap<number, string>(1).set(1, "a"),
+	};
+	const session = { names, rows: async () => [{ no: 2, name: "wh_2" }] } as unknown as Session;
+	const rows = [1, 2].map((webhook_no) => ({ webhook_no, type: 1 }));
+	const named = await namesOf(session, 1, rows);
+	expect(rows.map(named)).toEqual([
+		{ webhookId: "wh_1", eventType: "a" },
+		{ webhookId: "wh_2", eventType: "a" },
+	]);
+	expect(names.webhookIds.has(1)).toBe(false);
 });

@@ -159,7 +159,9 @@ export class NameCache {
 	/** The ids of the projects above. */
 	readonly projectIds = new BoundedMap<number, string>(CACHED_NAMES);
 	readonly webhooks = new BoundedMap<string, { readonly no: number; readonly projectNo: number }>(CACHED_NAMES);
+	readonly webhookIds = new BoundedMap<number, string>(CACHED_NAMES);
 	readonly types = new BoundedMap<string, number>(CACHED_NAMES);
+	readonly typeNames = new BoundedMap<number, string>(CACHED_NAMES);
 }
 
 const FIND_PROJECT = sql("SELECT no FROM posthorn.projects WHERE id = $1");
@@ -222,4 +224,37 @@ async function lookUp(c: Session, wanted: readonly string[]): Promise<boolean> {
 	const rows = await c.rows<{ code: number; name: string }>(FIND, textArray(unknown));
 	for (const { code, name } of rows) c.names.types.set(name, code);
 	return rows.length === unknown.length;
+}
+
+const WEBHOOK_IDS = sql(
+	"SELECT no, id AS name FROM posthorn.webhooks WHERE project_no = $1 AND no = ANY ($2::bigint[])",
+);
+const TYPE_NAMES = sql("SELECT code AS no, name FROM posthorn.event_types WHERE code = ANY ($1::integer[])");
+
+/** The webhook and the event type of a row that has their numbers, `webhook_no` and `type`. */
+export type Names = (row: Row) => { readonly webhookId: string; readonly eventType: string };
+
+/** Looks up the {@link Names} of these rows of a project, unless they are cached. */
+export async function namesOf(c: Session, projectNo: number, rows: readonly Row[]): Promise<Names> {
+	const find = async (cache: Map<number, string>, column: string, statement: Statement, ...of: readonly number[]) => {
+		const numbers = new Set(rows.map((row) => row[column] as number));
+		const names = new Map([...numbers].map((no) => [no, cache.get(no)]));
+		const unknown = [...numbers].filter((no) => names.get(no) === undefined);
+		if (unknown.length === 0) return names;
+		for (const { no, name } of await c.rows<{ no: number; name: string }>(statement, ...of, numberArray(unknown))) {
+			cache.set(no, name);
+			names.set(no, name);
+		}
+		return names;
+	};
+	const [webhookIds, types] = await Promise.all([
+		find(c.names.webhookIds, "webhook_no", WEBHOOK_IDS, projectNo),
+		find(c.names.typeNames, "type", TYPE_NAMES),
+	]);
+	const nameIn = (names: Map<number, string | undefined>, no: unknown): string => {
+		const name = names.get(no as number);
+		if (name === undefined) throw new Error(`The delivery log refers to number ${no}, which has no name.`);
+		return name;
+	};
+	return (row) => ({ webhookId: nameIn(webhookIds, row.webhook_no), eventType: nameIn(types, row.type) });
 }

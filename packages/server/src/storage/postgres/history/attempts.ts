@@ -13,7 +13,6 @@ import type {
 } from "../../port.ts";
 import {
 	type AttemptKind,
-	type AttemptNames,
 	attemptOf,
 	followedOf,
 	type IdRange,
@@ -30,7 +29,16 @@ import {
 	toStoredId,
 } from "../../shared/deliveries.ts";
 import type { Walked } from "../../verbs/verb.ts";
-import { findProject, numberArray, type Row, type Session, sql, withoutNul } from "../connection/session.ts";
+import {
+	findProject,
+	type Names,
+	namesOf,
+	numberArray,
+	type Row,
+	type Session,
+	sql,
+	withoutNul,
+} from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
 import { dayBefore, newestDaysFirst } from "../retention/partitions.ts";
 import {
@@ -51,28 +59,23 @@ import {
 } from "./attempt-ranges.ts";
 
 const SUMMARY_COLUMNS = `
-	a.id, a.seq, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error, a.started_at, a.response_ms,
-	a.next_retry_at, a.url, e.id AS event_id, t.name AS event_type, w.id AS webhook_id`;
+	a.id, a.seq, a.webhook_no, a.type, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error, a.started_at,
+	a.response_ms, a.next_retry_at, a.url, e.id AS event_id`;
 
 const ATTEMPT_COLUMNS = `${SUMMARY_COLUMNS},
 	a.sent_brand, a.sent_timestamp, a.sent_signature, a.response_body, a.response_truncated, a.details, e.body AS request_body`;
 
-/**
- * The event, type and webhook of an attempt `a` in the project $1. As joins, not as subqueries among the columns, each is
- * only looked up once.
- */
-const WITH_NAMES = `
+/** The event of an attempt `a` in the project $1. */
+const WITH_EVENT = `
 	LEFT JOIN LATERAL (
 		SELECT id, created_at, body FROM posthorn.events WHERE project_no = $1 AND seq = a.seq LIMIT 1
-	) e ON true
-	LEFT JOIN LATERAL (SELECT name FROM posthorn.event_types WHERE code = a.type LIMIT 1) t ON true
-	LEFT JOIN LATERAL (SELECT id FROM posthorn.webhooks WHERE project_no = $1 AND no = a.webhook_no LIMIT 1) w ON true`;
+	) e ON true`;
 
 /** The rows of `attempts` in the project $1 that rows (status, type, id) identify, as `a`; `entry` is the row. */
 const at = (entries: string, within?: string) => `
 	FROM (${entries}) entry CROSS JOIN LATERAL (
 		SELECT * ${atEntry(within)}
-	) a ${WITH_NAMES}`;
+	) a ${WITH_EVENT}`;
 
 /** The columns of `attempts` that {@link SUMMARY_COLUMNS} need, in addition to status, type and id. */
 const SUMMARIZED = `
@@ -80,7 +83,7 @@ const SUMMARIZED = `
 
 /** A SELECT of the columns for {@link toSummary}, for each of these rows of `attempts`, and of further columns. */
 const summariesOf = (attempts: string, more = "") =>
-	`SELECT ${SUMMARY_COLUMNS}${more} FROM (${attempts}) a ${WITH_NAMES}`;
+	`SELECT ${SUMMARY_COLUMNS}${more} FROM (${attempts}) a ${WITH_EVENT}`;
 
 /** The same for rows (status, type, id). */
 export const summariesAt = (entries: string, more = "", within = ""): string =>
@@ -90,14 +93,14 @@ export const summariesAt = (entries: string, more = "", within = ""): string =>
 const attemptsAt = (entries: string, within: string): string => `SELECT ${ATTEMPT_COLUMNS} ${at(entries, within)}`;
 
 /** An entry of the log without its bodies. */
-export const toSummary = (row: Row): AttemptSummary => summaryOf(row, namesOf(row));
+export const toSummary = (row: Row, names: Names): AttemptSummary => summaryOf(withEvent(row), names(row));
 
 /** An entry of the log with the event that it delivered. */
-const toAttempt = (row: Row): Attempt => attemptOf(row, namesOf(row));
+const toAttempt = (row: Row, names: Names): Attempt => attemptOf(withEvent(row), names(row));
 
-function namesOf(row: Row): AttemptNames {
+function withEvent(row: Row): Row {
 	if (row.event_id === null) throw new Error(`The event of log entry ${toAttemptId(row.id)} doesn't exist.`);
-	return { webhookId: row.webhook_id as string, eventType: row.event_type as string };
+	return row;
 }
 
 const IS_OPEN = `a.status <> ${STATUS_CODE.delivered}`;
@@ -123,7 +126,9 @@ export async function listAttempts(
 	const parts = partsOf(filter, page.before, clock.now());
 	const { positions, end } = await findAttempts(c, "DESC", project, filter, parts, page.limit + 1);
 	const rows = await readAt(c, LIST, project, positions.slice(0, page.limit), page.maxBytes);
-	return toPage(rows.map(toAttempt), rows.length < positions.length, end);
+	const names = await namesOf(c, project, rows);
+	const attempts = rows.map((row) => toAttempt(row, names));
+	return toPage(attempts, rows.length < positions.length, end);
 }
 
 /** The bodies to read order ids from: of at most this parameter's bytes. */
@@ -139,12 +144,13 @@ interface List<R> {
 	readonly scan: ScopedStatement;
 	/** The statements' own parameters after the bytes of {@link orderBody}, for attempts with this id or a later one. */
 	readonly own: (lowestId: string) => unknown[];
-	readonly toEntry: (row: Row, orderIds: OrderIds | null, c: Session) => R;
+	readonly toEntry: (row: Row, names: Names, orderIds: OrderIds | null, c: Session) => R;
 }
 
 const newestFirst = (summaries: string) => `${summaries} ORDER BY a.id DESC`;
 
-const toListed = (row: Row, orderIds: OrderIds | null): ListedAttempt => listedOf(toSummary(row), row, orderIds);
+const toListed = (row: Row, names: Names, orderIds: OrderIds | null): ListedAttempt =>
+	listedOf(toSummary(row, names), row, orderIds);
 
 const summariesFirst = (attempts: string) => newestFirst(summariesOf(attempts, orderBody("$7")));
 const SUMMARIES: List<ListedAttempt> = {
@@ -181,7 +187,7 @@ const followed = (summaries: (more: string) => string, since: string) => `
 		is_open AND NOT EXISTS (
 			SELECT FROM posthorn.lanes l WHERE l.project_no = $1 AND l.webhook_no = a.webhook_no
 		) AS webhook_deleted
-	FROM (${summaries(`, a.webhook_no, a.dismissed_at, ${IS_OPEN} AS is_open`)}) a LEFT JOIN LATERAL (
+	FROM (${summaries(`, a.dismissed_at, ${IS_OPEN} AS is_open`)}) a LEFT JOIN LATERAL (
 		SELECT r.replay, r.due_at FROM posthorn.retries r
 		WHERE r.project_no = $1 AND (r.seq, r.webhook_no) BETWEEN (a.seq, a.webhook_no) AND (a.seq, a.webhook_no)
 			AND is_open
@@ -198,9 +204,9 @@ const FOLLOWED: List<FollowedAttempt> = {
 		followed((more) => summariesOf(attempts, orderBody("$11") + more + kept), "$12"),
 	),
 	own: (lowestId) => [dayBefore(lowestId)],
-	toEntry: (row, orderIds, { offset }) => {
+	toEntry: (row, names, orderIds, { offset }) => {
 		const dueAt = row.due_at === null ? null : offset.toNode(row.due_at as number);
-		return followedOf(toListed(row, orderIds), row, dueAt);
+		return followedOf(toListed(row, names, orderIds), row, dueAt);
 	},
 };
 
@@ -223,9 +229,10 @@ async function readList<R extends { readonly id: string }>(
 	const project = await findProject(c, projectId);
 	if (project === null) return { rows: [], next: null };
 	const parts = partsOf(filter, before, now);
-	const page = (rows: Row[], found: number, end: string | null) => {
+	const page = async (rows: Row[], found: number, end: string | null) => {
+		const names = await namesOf(c, project, rows);
 		const orderIds = orderIdsFor(list);
-		const entries = rows.slice(0, limit).map((row) => toEntry(row, orderIds, c));
+		const entries = rows.slice(0, limit).map((row) => toEntry(row, names, orderIds, c));
 		return toPage(entries, entries.length < found, end);
 	};
 	if (hasResponse(filter)) {
@@ -306,7 +313,7 @@ export async function getAttempt(c: Session, { projectId, attemptId }: Params<"g
 	if (project === null) return null;
 	const statuses = numberArray(Object.values(STATUS_CODE));
 	const row = await c.row(GET, project, statuses, null, toStoredId(withoutNul(attemptId)));
-	return row === undefined ? null : toAttempt(row);
+	return row === undefined ? null : toAttempt(row, await namesOf(c, project, [row]));
 }
 
 const WALKED = sql(`
@@ -368,11 +375,12 @@ async function foundAt(
 	if (matching.length === 0) return [];
 	const positions = matching.map(({ row }) => row);
 	const rows = await readAt(c, FOUND, project, positions);
+	const names = await namesOf(c, project, rows);
 	const byId = new Map(rows.map((row) => [row.id, row]));
 	return matching.flatMap(({ row: { id }, match }) => {
 		const row = byId.get(id);
 		// Deleted by retention since it was read.
 		if (row === undefined) return [];
-		return [{ attempt: toSummary(row), createdAt: row.created_at as number, ...match }];
+		return [{ attempt: toSummary(row, names), createdAt: row.created_at as number, ...match }];
 	});
 }

@@ -2,7 +2,7 @@ import { MAX_FAILED_IN_A_ROW, MAX_TESTS_WAITING } from "../../port/history.ts";
 import type { AttemptSummary, Params, WebhookHealth } from "../../port.ts";
 import { MAX_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
 import { CLOSED, IS_CLOSING, MINUTE } from "../../shared/stats.ts";
-import { findProject, type Row, type Session, sql } from "../connection/session.ts";
+import { findProject, namesOf, type Row, type Session, sql } from "../connection/session.ts";
 import { summariesAt, toSummary } from "./attempts.ts";
 
 const nextOf = (queue: number) => `
@@ -132,11 +132,12 @@ export async function readHealth(
 		c.rows(DECIDING, project, only),
 		c.rows(RECENT, project, Math.ceil(since / MINUTE), only),
 	]);
-	const deciding = new Map(rows.map((row) => [`${row.deciding} ${row.webhook_id}`, row]));
+	const names = await namesOf(c, project, rows);
+	const deciding = new Map(rows.map((row) => [`${row.deciding} ${names(row).webhookId}`, row]));
 	const recent = new Map(counts.map((row) => [row.id, row]));
 	const summary = (kind: string, webhookId: string): AttemptSummary | null => {
 		const row: Row | undefined = deciding.get(`${kind} ${webhookId}`);
-		return row === undefined ? null : toSummary(row);
+		return row === undefined ? null : toSummary(row, names);
 	};
 	return webhooks.map((row) => {
 		const webhookId = row.id as string;

@@ -8,7 +8,7 @@ test("an attempt that retention deletes while responses are searched is left out
 	const ids = ["c", "b", "a"];
 	const read = ids.map((id) => {
 		const response_body = Buffer.from(`No such plan ${id}`);
-		return { status: 1, type: 1, id, seq: 1, started_at: 1, response_body };
+		return { status: 1, type: 1, id, seq: 1, webhook_no: 1, started_at: 1, response_body };
 	});
 	const positions = read.map(({ status, type, id }) => ({ status, type, id }));
 	const answers: unknown[][] = [
@@ -18,7 +18,11 @@ test("an attempt that retention deletes while responses are searched is left out
 		read.slice(1).map((row) => ({ ...row, event_id: "evt_1", created_at: 1 })),
 	];
 	const session = {
-		names: { projects: new Map([["proj_1", 1]]) },
+		names: {
+			projects: new Map([["proj_1", 1]]),
+			webhookIds: new Map([[1, "wh_1"]]),
+			typeNames: new Map([[1, "a"]]),
+		},
 		rows: async () => answers.shift()!,
 	} as unknown as Session;
 	const query = { projectId: "proj_1", text: "such plan", before: null, limit: { maxEvents: 9, maxBytes: 999 } };
