@@ -139,6 +139,11 @@ export function describeReplay(harness: StorageHarness): void {
 			expect(await list()).toEqual([{ ...nothing, id: failed.id }, success, pending, followed]);
 			expect(await list({ statuses: ["retrying"], webhookIds: [one] })).toEqual([pending, followed]);
 			expect(await list({ eventId: event!.id, webhookIds: [other] })).toEqual([{ ...nothing, id: failed.id }]);
+			for (const ofEvent of [{ eventId: event!.id }, { seqs: [1] }]) {
+				expect(await list(ofEvent)).toEqual([{ ...nothing, id: failed.id }, pending, followed]);
+				const untilSecond = { ...ofEvent, statuses: ["retrying" as const], until: START + 1 };
+				expect(await list(untilSecond)).toEqual([followed]);
+			}
 			const ofOther = { projectId: project, webhookId: other };
 			const deliveries = [{ webhookId: other, eventId: event!.id }];
 			await world.storage.dismissDeliveries({ projectId: project, deliveries, at: START + 4 });

@@ -23,7 +23,7 @@ import {
 import { findSeq } from "../log/log.ts";
 
 /** Whose attempts to find, which determines the ranges. */
-type Scope = "project" | "webhooks" | "events";
+type Scope = "project" | "webhooks" | "events" | "event";
 type Order = "ASC" | "DESC";
 
 /** A statement for each scope. */
@@ -97,19 +97,29 @@ const rowsInKinds = (order: Order, owners: string, more: string, columns: string
 		${ofKind(order, columns, `${more} AND id ${order === "ASC" ? "<=" : ">="} last.id`)}
 	) a`;
 
-/**
- * Attempts of the events `seqs`, to the webhooks `webhooks` unless null, among the first `most` unless null, newest events
- * first. One descent into the index of a day without any; in the order of the primary key, so that no other index is
- * considered.
- */
-const ofEvents = (seqs: string, webhooks: string, most: string, columns: string) => `
-	SELECT status, type, ${columns} FROM (
-		SELECT * FROM posthorn.attempts
-		WHERE project_no = $1 AND seq = ANY (${seqs}::bigint[]) AND id >= $4 AND id < $5
-		ORDER BY seq DESC, webhook_no DESC, replay DESC, attempt DESC, id DESC LIMIT ${most}::bigint
-	) a
-	WHERE status = ANY ($2::smallint[]) AND ($3::integer[] IS NULL OR type = ANY ($3))
+/** Attempts in the order of the primary key backwards, so that no other index is considered. */
+const backwards = (condition: string) => `
+	SELECT * FROM posthorn.attempts WHERE project_no = $1 AND ${condition}
+	ORDER BY seq DESC, webhook_no DESC, replay DESC, attempt DESC, id DESC`;
+
+/** Those of the events `seqs`, as many as `most` unless null: one descent into the index of a day without any. */
+const ofEvents = (seqs: string, most: string) =>
+	`${backwards(`seq = ANY (${seqs}::bigint[]) AND id >= $4 AND id < $5`)} LIMIT ${most}::bigint`;
+
+/** Those of one event from the id `since` on, and whether a later one of the same delivery is among them. */
+const ofEvent = (seq: string, since: string) => `
+	SELECT *, rank() OVER (PARTITION BY webhook_no ORDER BY replay DESC, attempt DESC) > 1 AS ${HAS_LATER}
+	FROM (${backwards(`seq = ${seq} AND id >= ${since}`)} OFFSET 0) every`;
+export const HAS_LATER = "has_later";
+
+/** Those of these attempts that match the filter, whose webhooks are `webhooks` unless null. */
+const matchesOf = (attempts: string, webhooks: string, columns: string) => `
+	SELECT status, type, ${columns} FROM (${attempts}) a
+	WHERE id >= $4 AND id < $5 AND status = ANY ($2::smallint[]) AND ($3::integer[] IS NULL OR type = ANY ($3))
 		AND (${webhooks}::bigint[] IS NULL OR webhook_no = ANY (${webhooks}))`;
+
+/** @param hasLater whether the attempts have {@link HAS_LATER} */
+type Build = (attempts: string, hasLater: boolean) => string;
 
 /**
  * A statement for each scope about a filter's matches: `build` gets a SELECT of their (status, type, id), which contains
@@ -118,21 +128,24 @@ const ofEvents = (seqs: string, webhooks: string, most: string, columns: string)
  *
  * @param more what `build` needs of their rows in addition
  * @param find {@link inKinds} or {@link rowsInKinds}
+ * @param since the lowest id of what may have followed them
  */
 function matchingStatement(
 	order: Order,
 	own: number,
-	build: (attempts: string) => string,
+	build: Build,
 	more = "",
 	find = inKinds,
+	since = "$4",
 ): ScopedStatement {
 	const columns = `id${more && `, ${more}`}`;
-	const kinds = (owners: string, condition: string) => sql(build(find(order, owners, condition, columns)));
+	const kinds = (owners: string, condition: string) => sql(build(find(order, owners, condition, columns), false));
 	const [one, two, three] = [`$${7 + own}`, `$${8 + own}`, `$${9 + own}`];
 	return {
 		project: kinds("", ""),
 		webhooks: kinds(`CROSS JOIN unnest(${one}::bigint[]) AS owner (no)`, "AND webhook_no = owner.no"),
-		events: sql(build(ofEvents(one, two, three, columns))),
+		events: sql(build(matchesOf(ofEvents(one, three), two, columns), false)),
+		event: sql(build(matchesOf(ofEvent(one, since), two, `${columns}, ${HAS_LATER}`), true)),
 	};
 }
 
@@ -149,25 +162,28 @@ const FIRST = { ASC: first("ASC"), DESC: first("DESC") };
  * The first $6 rows of a filter without `response`, newest first. `build` gets a SELECT of their status, type, id and these
  * columns; the statement's own parameters, `own` of them, start at $7.
  *
+ * @param since see {@link matchingStatement}
  * @param find see {@link matchingStatement}
  */
 export const rowsStatement = (
 	columns: string,
 	own: number,
-	build: (attempts: string) => string,
+	build: Build,
+	since?: string,
 	find = rowsInKinds,
 ): ScopedStatement =>
 	matchingStatement(
 		"DESC",
 		own,
-		(attempts) => build(`SELECT * FROM (${attempts}) m ORDER BY id DESC LIMIT $6`),
+		(attempts, hasLater) => build(`SELECT * FROM (${attempts}) m ORDER BY id DESC LIMIT $6`, hasLater),
 		columns,
 		find,
+		since,
 	);
 
 /** The same for a range that contains no other matches, so a single pass reads their rows. */
-export const wholeStatement: typeof rowsStatement = (columns, own, build) =>
-	rowsStatement(columns, own, build, inKinds);
+export const wholeStatement: typeof rowsStatement = (columns, own, build, since) =>
+	rowsStatement(columns, own, build, since, inKinds);
 
 /** The first `limit` rows in this range, by a {@link rowsStatement} or a {@link wholeStatement}. */
 export async function readFirst(
@@ -219,14 +235,16 @@ const SCANS = { ASC: scan("ASC"), DESC: scan("DESC") };
 export const scanStatement = (
 	columns: string,
 	own: number,
-	build: (attempts: string, kept: string) => string,
+	build: (attempts: string, kept: string, hasLater: boolean) => string,
+	since?: string,
 ): ScopedStatement =>
 	matchingStatement(
 		"DESC",
 		CONDITIONS + own,
-		(attempts) => build(examine("DESC", attempts, "*"), `, a.${EXAMINED.replaceAll(", ", ", a.")}`),
+		(attempts, hasLater) => build(examine("DESC", attempts, "*"), `, a.${EXAMINED.replaceAll(", ", ", a.")}`, hasLater),
 		columns,
 		rowsInKinds,
+		since,
 	);
 
 interface Scanned extends Row {
@@ -387,9 +405,10 @@ async function queryOf(c: Session, projectNo: number, kind: AttemptKind): Promis
 	const statuses = numberArray(statusCodes);
 	const types = codes === undefined ? null : numberArray([...new Set(codes)]);
 	const owners = known === undefined ? null : numberArray(known);
-	const seqs = seq === undefined ? kind.seqs : (kind.seqs ?? [seq]).filter((each) => each === seq);
-	if (seqs?.length === 0) return null;
 	const of = { projectNo, statuses, types };
-	if (seqs !== undefined) return { ...of, scope: "events", more: [numberArray(seqs), owners, maxAttempts] };
+	if (seq !== undefined)
+		return kind.seqs?.includes(seq) === false ? null : { ...of, scope: "event", more: [seq, owners] };
+	if (kind.seqs?.length === 0) return null;
+	if (kind.seqs !== undefined) return { ...of, scope: "events", more: [numberArray(kind.seqs), owners, maxAttempts] };
 	return owners === null ? { ...of, scope: "project", more: [] } : { ...of, scope: "webhooks", more: [owners] };
 }

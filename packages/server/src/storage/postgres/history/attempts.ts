@@ -45,6 +45,7 @@ import {
 	atEntry,
 	countMatches,
 	findAttempts,
+	HAS_LATER,
 	KINDS,
 	type Position,
 	positionRows,
@@ -171,23 +172,22 @@ export function listAttemptSummaries(
 
 /**
  * Attempts with what has become of their deliveries. What followed is found by one lookup in the index of each day,
- * however often a delivery was replayed, starting a day before the first attempt, in case clocks differ. A deleted
- * webhook has no lane. Pending attempts are found by bounds and in an order that only the primary key has.
+ * however often a delivery was replayed, starting a day before the first attempt, in case clocks differ; or among the
+ * attempts of their events, if these are read anyway. A deleted webhook has no lane. Pending attempts are found by bounds
+ * and in an order that only the primary key has.
  *
  * @param summaries a SELECT of their summaries and these further columns
  * @param since the lowest id of what may have followed
  */
-const followed = (summaries: (more: string) => string, since: string) => `
+const followed = (summaries: (more: string) => string, since: string, hasLater: boolean) => `
 	SELECT a.*, pending.replay AS next_replay, pending.due_at,
-		is_open AND EXISTS (
-			SELECT FROM posthorn.attempts n
-			WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no
-				AND (n.replay, n.attempt) > (a.replay, a.attempt) AND n.id >= ${since}::text
-		) AS is_followed,
+		is_open AND ${hasLater ? HAS_LATER : laterExists(since)} AS is_followed,
 		is_open AND NOT EXISTS (
 			SELECT FROM posthorn.lanes l WHERE l.project_no = $1 AND l.webhook_no = a.webhook_no
 		) AS webhook_deleted
-	FROM (${summaries(`, a.dismissed_at, ${IS_OPEN} AS is_open`)}) a LEFT JOIN LATERAL (
+	FROM (
+		${summaries(`, a.dismissed_at, ${IS_OPEN} AS is_open${hasLater ? `, ${HAS_LATER}` : ""}`)}
+	) a LEFT JOIN LATERAL (
 		SELECT r.replay, r.due_at FROM posthorn.retries r
 		WHERE r.project_no = $1 AND (r.seq, r.webhook_no) BETWEEN (a.seq, a.webhook_no) AND (a.seq, a.webhook_no)
 			AND is_open
@@ -195,13 +195,25 @@ const followed = (summaries: (more: string) => string, since: string) => `
 	) pending ON true
 	ORDER BY a.id DESC`;
 
+const laterExists = (since: string) => `
+		EXISTS (
+			SELECT FROM posthorn.attempts n
+			WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no
+				AND (n.replay, n.attempt) > (a.replay, a.attempt) AND n.id >= ${since}::text
+		)`;
+
 const FOLLOWABLE = `${SUMMARIZED}, dismissed_at`;
-const followedFirst = (attempts: string) => followed((more) => summariesOf(attempts, orderBody("$7") + more), "$8");
+const followedFirst = (attempts: string, hasLater: boolean) =>
+	followed((more) => summariesOf(attempts, orderBody("$7") + more), "$8", hasLater);
 const FOLLOWED: List<FollowedAttempt> = {
-	first: rowsStatement(FOLLOWABLE, 2, followedFirst),
-	whole: wholeStatement(FOLLOWABLE, 2, followedFirst),
-	scan: scanStatement(FOLLOWABLE, 2, (attempts, kept) =>
-		followed((more) => summariesOf(attempts, orderBody("$11") + more + kept), "$12"),
+	first: rowsStatement(FOLLOWABLE, 2, followedFirst, "$8"),
+	whole: wholeStatement(FOLLOWABLE, 2, followedFirst, "$8"),
+	scan: scanStatement(
+		FOLLOWABLE,
+		2,
+		(attempts, kept, hasLater) =>
+			followed((more) => summariesOf(attempts, orderBody("$11") + more + kept), "$12", hasLater),
+		"$12",
 	),
 	own: (lowestId) => [dayBefore(lowestId)],
 	toEntry: (row, names, orderIds, { offset }) => {

@@ -175,6 +175,15 @@ test("a filter without matches reads no rows of the log, and sets up older days 
 	}
 });
 
+test("a page of an event sets up each day once, even for what followed", async () => {
+	const { rows } = await storage.listAttemptSummaries({ projectId, filter: {}, page: { limit: 1 } });
+	const { reads, ids } = await readsOf("listFollowedAttempts", { eventId: rows[0]!.eventId });
+	expect(ids).toHaveLength(LIMIT);
+	expect(reads).toHaveLength(1);
+	expect(reads[0]!.days).toHaveLength(ALL_DAYS);
+	expect(daysOf(reads[0]!).size).toBe(ALL_DAYS);
+});
+
 test("a page of events with very many attempts reads some of the last days", async () => {
 	const few = { seqs: [2, 1], maxAttempts: LIMIT + 10 };
 	for (const verb of VERBS) {
