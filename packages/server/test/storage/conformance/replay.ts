@@ -159,6 +159,35 @@ export function describeReplay(harness: StorageHarness): void {
 			expect((await list())[0]).toEqual({ ...nothing, id: again.id, webhookDeleted: true });
 		});
 
+		test.for([2, 110])("a failed delivery is listed as followed after %i replays", async (replays) => {
+			const project = await world.project();
+			const [one, other] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+			const events = await world.publish(project, "a", "a");
+			const first = [one, other].flatMap((webhook) =>
+				events.map((event) => world.attempt(webhook, event, { status: "failed", startedAt: START })),
+			);
+			const replayed = Array.from({ length: replays }, (_, i) =>
+				world.attempt(one, events[1]!, { status: "failed", startedAt: START + 1 + i, replay: 1 + i }),
+			);
+			await world.settle(await world.lease(project), { attempts: [...first, ...replayed] });
+			const list = async (filter: AttemptFilter) => {
+				const read = { projectId: project, filter, page: { limit: 300 } };
+				const { rows } = await world.storage.listFollowedAttempts(read);
+				return rows.map(({ id, isFollowed }) => ({ id, isFollowed }));
+			};
+			const followed = (attempt: NewAttempt) =>
+				attempt.webhookId === one && attempt.seq === 2 && attempt.replay < replays;
+			const newestFirst = (attempts: NewAttempt[]) =>
+				attempts
+					.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+					.map((attempt) => ({ id: attempt.id, isFollowed: followed(attempt) }));
+			const all = newestFirst([...first, ...replayed]);
+			expect(await list({})).toEqual(all);
+			expect(await list({ webhookIds: [one, other] })).toEqual(all);
+			expect(await list({ seqs: [2, 1] })).toEqual(all);
+			expect(await list({ until: START + 1 })).toEqual(newestFirst(first));
+		});
+
 		test("an event that was never sent to a webhook isn't a delivery", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const [early] = await world.publish(project, "a");
