@@ -2,6 +2,13 @@ import type { Page } from "@playwright/test";
 import { purchase } from "../shop.ts";
 import { expect, expectAccessible, PASSWORD, test } from "./dashboard.ts";
 
+const looks = (state: string) =>
+	`Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });`;
+
+/** Hides a tab, or shows it again. */
+const turn = (page: Page, state: "hidden" | "visible") =>
+	page.evaluate(`${looks(state)} document.dispatchEvent(new Event("visibilitychange"));`);
+
 test("a new project opens no live stream until the app is installed, and then is live", async ({ dashboard, page }) => {
 	await dashboard.enter(page);
 	const refused: string[] = [];
@@ -112,10 +119,6 @@ test("tabs in the background leave the connections to the one in front, and catc
 	const { shop } = dashboard;
 	await shop.webhook("https://example.com/hooks", { description: "Accounting" });
 	await dashboard.enter(first);
-	const looks = (state: string) =>
-		`Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });`;
-	const turn = (page: Page, state: "hidden" | "visible") =>
-		page.evaluate(`${looks(state)} document.dispatchEvent(new Event("visibilitychange"));`);
 	const live = (page: Page) => page.getByRole("button", { name: "Live updates: live" });
 	for (let n = 1; n <= 6; n++) {
 		const page = n === 1 ? first : await context.newPage();
@@ -141,6 +144,28 @@ test("tabs in the background leave the connections to the one in front, and catc
 	await turn(first, "visible");
 	await expect(live(first)).toBeVisible();
 	await expect(first.getByRole("link", { name: "Shipping" })).toBeVisible();
+});
+
+// Its stream, which is opened before the page's code has loaded, stayed open.
+test("a tab that is hidden while it loads has no connection", async ({ dashboard, page }) => {
+	await dashboard.shop.webhook("https://example.com/hooks");
+	await dashboard.enter(page);
+	const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+	await page.route("**/assets/overview-page-*.js", async (route) => {
+		asked.resolve();
+		await held.promise;
+		await route.continue();
+	});
+	const opened = page.waitForRequest((request) => request.url().endsWith("/changes"));
+	await page.goto(dashboard.project());
+	await Promise.all([asked.promise, opened]);
+	await turn(page, "hidden");
+	const ended = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/changes"));
+	held.resolve();
+	await ended;
+	await expect(page.getByText(/not been sent anything yet/)).toBeVisible();
+	await turn(page, "visible");
+	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
 });
 
 test("offline, a page that isn't loaded says so, and opens once the browser is online again", async ({

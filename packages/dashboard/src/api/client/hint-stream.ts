@@ -80,9 +80,15 @@ let entered: string | null = null;
 export function openEarly(projectId: string): void {
 	if (entered === projectId || document.visibilityState === "hidden") return;
 	entered = projectId;
-	early?.close();
+	closeEarly();
 	early = openStream(projectId);
 	holdUntil(early.settled, OPENING_MS);
+}
+
+/** Closes the stream that was opened early, if nothing listens to it yet: the tab may have been hidden meanwhile. */
+export function closeEarly(): void {
+	early?.close();
+	early = null;
 }
 
 /** Listens to a project's hints, on the stream that was opened early if there is one. Returns how to stop. */

@@ -1,7 +1,7 @@
 import type { Query } from "@tanstack/react-query";
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { refreshSession } from "../session.ts";
-import { listenToHints } from "./hint-stream.ts";
+import { closeEarly, listenToHints } from "./hint-stream.ts";
 import { HINTED, type Resource } from "./keys.ts";
 import { Pace } from "./pace.ts";
 import { queryClient } from "./query-client.ts";
@@ -134,7 +134,8 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 			}
 		};
 		reconnect.current = hurry;
-		if (!resting) connect();
+		if (resting) closeEarly();
+		else connect();
 		window.addEventListener("offline", leave);
 		window.addEventListener("online", hurry);
 		document.addEventListener("visibilitychange", turn);
