@@ -10,6 +10,9 @@ async function register(page: Page, dashboard: Dashboard, receiver: Receiver, de
 	await expect(page.getByText("Choose a URL and the events to send.")).toBeVisible();
 	await page.getByLabel("URL").fill("http://localhost/hooks");
 	await expect(page.getByText(/must begin with https/).first()).toBeVisible();
+	// The service names a field's fault without the field.
+	await page.getByLabel("URL").fill("https://localhost/hooks#here");
+	await expect(page.getByText("Must not have a fragment (#…): it would never be sent.: no")).toBeVisible();
 	await page.getByLabel("URL").fill(receiver.url("/hooks"));
 	await expect(page.getByText("The URL passes the checks. They send nothing to it.")).toBeAttached();
 	// It once said that the address can be reached, although that had not been tried.
@@ -186,6 +189,7 @@ test.describe("with retries that wait for an hour", () => {
 		const dialog = page.getByRole("dialog");
 		await dialog.getByRole("button", { name: "Send", exact: true }).click();
 		await receiver.next();
+		await expect(dialog).toContainText("It works now. 2 deliveries wait for a retry.");
 		await dialog.getByRole("button", { name: "Retry all 2 deliveries now" }).click();
 		const sent = [await receiver.next(), await receiver.next()].map(
 			({ body }) => (body as { data: { n: number } }).data.n,
@@ -193,6 +197,27 @@ test.describe("with retries that wait for an hour", () => {
 		expect(sent.toSorted()).toEqual([2, 3]);
 		await dialog.getByRole("button", { name: "Close" }).last().click();
 		await expect(page.getByText("Nothing is waiting.")).toBeVisible();
+	});
+
+	// The text left tests out, which the button next to it counted.
+	test("a test that succeeds offers to retry the tests that wait, too", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver();
+		receiver.respondWith(() => ({ status: 500 }));
+		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+		await dashboard.enter(page);
+		await shop.post(shop.path("/events"), purchase(1));
+		await shop.post(shop.path(`/webhooks/${id}/test`), { type: "purchase.completed" });
+		await receiver.count(2);
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		await expect(page.getByText("1 delivery and 1 test wait for a retry").first()).toBeVisible();
+		receiver.respondWith(() => ({}));
+		await page.getByRole("button", { name: "Send test event" }).click();
+		const dialog = page.getByRole("dialog");
+		await dialog.getByRole("button", { name: "Send", exact: true }).click();
+		await expect(dialog).toContainText("It works now. 1 delivery and 1 test wait for a retry.");
+		await dialog.getByRole("button", { name: "Retry all 2 now" }).click();
+		await receiver.count(2 + 1 + 2);
 	});
 
 	// All actions were offered, of which some could do nothing.

@@ -136,7 +136,7 @@ function TestResponse({ projectId, webhookId, eventId, waiting, failed, onReplay
 			{last === undefined ? null : <ResponseResult attempt={last} projectId={projectId} />}
 			{last?.status !== "delivered" || retries === 0 ? null : (
 				<Group gap="sm">
-					<Text size="sm">It works now. {waitWords({ count: retries, tests: 0 })} for a retry.</Text>
+					<Text size="sm">It works now. {waitWords(waiting)} for a retry.</Text>
 					<RetryAllNow projectId={projectId} webhookId={webhookId} waiting={waiting} variant="filled" />
 				</Group>
 			)}

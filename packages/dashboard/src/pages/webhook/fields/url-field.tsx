@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useProjectId } from "../../../api/session.ts";
 import { type UrlCheck, type UrlCheckName, type UrlCheckState, urlCheckQuery } from "../../../api/webhooks.ts";
+import { sentence } from "../../../lib/text/case.ts";
 import classes from "./url-field.module.css";
 
 interface UrlFieldProps {
@@ -78,7 +79,7 @@ function CheckLine({ name, label, check }: { name: UrlCheckName; label: string; 
 	const found = check?.checks.find((one) => one.name === name);
 	const state: UrlCheckState | "open" = found?.state ?? "open";
 	const Icon = ICONS[state];
-	const said = found === undefined || found.state === "ok" || found.detail === "" ? label : found.detail;
+	const said = found === undefined || found.state === "ok" || found.detail === "" ? label : sentence(found.detail);
 	return (
 		<li className={classes.check} data-state={state}>
 			<Icon size={16} stroke={2.2} aria-hidden />
@@ -95,5 +96,5 @@ const summary = ({ ok, checks }: UrlCheck) =>
 		? "The URL passes the checks. They send nothing to it."
 		: checks
 				.filter(({ state }) => state !== "ok")
-				.map(({ detail }) => detail)
+				.map(({ detail }) => sentence(detail))
 				.join(" ");
