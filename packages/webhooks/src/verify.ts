@@ -19,7 +19,7 @@ export interface VerifyOptions {
 /**
  * Checks that Posthorn sent this request, recently, and returns its event. Pass the body before any parsing.
  *
- * @param secret The webhook's signing secret, `whsec_…`. Several while you rotate it: one of them must match.
+ * @param secret The webhook's signing secret, `whsec_…`. An array of several while you rotate it: one of them must match.
  * @throws {WebhookError} if the request must not be trusted, with the status to respond with
  * @throws {TypeError | RangeError} if a secret is empty or an option is out of range, which is the caller's mistake
  */
@@ -121,11 +121,27 @@ function toBytes(body: Body): Uint8Array {
 	if (typeof body === "string") return utf8(body);
 	if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
 	if (isArrayBuffer(body)) return new Uint8Array(body);
+	const unread = unreadKind(body);
+	if (unread !== undefined) {
+		throw new WebhookError(
+			"body_not_read",
+			`verify got ${unread} instead of the body's bytes. Read them first, such as with await request.arrayBuffer().`,
+		);
+	}
 	throw new WebhookError(
 		"body_parsed",
 		"The body has already been parsed, and serializing it again may change it. Pass the raw bytes: verify before any JSON " +
 			"parser reads the request.",
 	);
+}
+
+/** What programs in JavaScript pass by accident before the body is read; undefined for a parsed body. */
+function unreadKind(body: unknown): string | undefined {
+	if (body === undefined || body === null) return "nothing";
+	const has = (name: string) => typeof (body as Record<string, unknown>)[name] === "function";
+	if (has("then")) return "a promise";
+	if (has("arrayBuffer")) return "a request";
+	return has("getReader") || has("pipe") ? "a stream" : undefined;
 }
 
 /** True even for one from another realm, such as a test runner's or a `node:vm` context's. */

@@ -12,6 +12,7 @@ const STATUS = {
 	signature_repeated: 401,
 	signature_malformed: 401,
 	signature_mismatch: 401,
+	body_not_read: 401,
 	body_parsed: 401,
 	body_reserialized: 401,
 	body_byte_order_mark: 401,

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import { SIGNATURE_VECTORS } from "@posthorn/protocol";
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
@@ -301,6 +302,18 @@ describe("the likely cause of a signature that doesn't match", () => {
 		expect(error.status).toBe(401);
 		expect(error.message).toMatch(/^[A-Z].*\.$/);
 		expect(error.message).not.toContain(secret.trim());
+	});
+
+	// The message said that the body had been parsed, and sent people looking for a parser.
+	it.each<[string, unknown, RegExp]>([
+		["undefined, as without a body parser", undefined, /^verify got nothing instead/],
+		["a promise that wasn't awaited", new Response(body).text(), /^verify got a promise instead/],
+		["the request", new Request("http://localhost", { method: "POST", body }), /^verify got a request instead/],
+		["the request's stream", new Response(body).body, /^verify got a stream instead/],
+		["Node's request", Readable.from([body]), /^verify got a stream instead/],
+	])("is a body that wasn't read: %s", async (_name, given, message) => {
+		const error = await refusal(given, signed(body), SECRET);
+		expect(error).toMatchObject({ code: "body_not_read", status: 401, message: expect.stringMatching(message) });
 	});
 
 	it("is not looked for in large bodies, so that a forged request stays cheap", async () => {

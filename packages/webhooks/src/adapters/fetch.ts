@@ -3,7 +3,8 @@ import { WebhookError } from "../webhook-error.ts";
 
 export interface FetchHandlerOptions {
 	/**
-	 * Keeps a serverless function alive until slow handlers have ended: `ctx.waitUntil` of a worker, `after` of Next.js.
+	 * Keeps a serverless function alive until slow handlers have ended: `after` of Next.js, or
+	 * `(work) => ctx.waitUntil(work)` in a worker, where `waitUntil` is a method and can't be passed without its `ctx`.
 	 * Without it they may be frozen after the response, and run again when Posthorn tries again.
 	 */
 	readonly waitUntil?: (work: Promise<unknown>) => void;
