@@ -46,13 +46,22 @@ const BEYOND = 999_999_999_999_999;
 
 /** Throws for anything else that programs in JavaScript, or files, may have: it would read the whole log again. */
 function checkFrom(from: unknown): void {
-	if (from === "start" || from === "end") return;
-	const after = typeof from === "object" && from !== null && "after" in from ? from.after : undefined;
-	if (Number.isSafeInteger(after)) return;
+	if (from === "start" || from === "end" || isPosition(from)) return;
 	throw new InvalidCallError(
 		`follow got ${JSON.stringify(from)} as "from": pass a position that it gave you, such as { after: 812, epoch: "…" }, or "start" or "end".`,
 	);
 }
+
+/** As `checkFrom`, for `read`. */
+export function checkPosition(from: unknown): void {
+	if (isPosition(from)) return;
+	throw new InvalidCallError(
+		`read got ${JSON.stringify(from)} as its position: pass one that a page gave you, such as { after: 812, epoch: "…" }, or { after: 0 } for the start.`,
+	);
+}
+
+const isPosition = (from: unknown): boolean =>
+	typeof from === "object" && from !== null && "after" in from && Number.isSafeInteger(from.after);
 
 /**
  * Reads the log page by page, and waits for new events at its end. Outages and restarts of the service don't end it:

@@ -102,26 +102,28 @@ async function once(
 }
 
 /**
- * What makes a call impossible, as Node's `fetch` says it: the port is one that the Fetch standard blocks, or the request
- * has a header or URL that no request can have.
+ * What makes a call impossible, as the `fetch` of Node or Deno says it: the port is one that the Fetch standard blocks, or
+ * the request has a header or URL that no request can have.
  */
 function invalidIn(error: unknown): string | undefined {
 	const { name, message = "", cause } = error as Error;
 	if (name !== "TypeError") return undefined;
 	const why = (cause as Error | undefined)?.message ?? "";
-	if (why === "bad port") return "fetch refuses to connect to this port; let the service listen on another one";
+	if (why === "bad port" || /Requests to port \d+ are blocked/.test(message))
+		return "fetch refuses to connect to this port; let the service listen on another one";
 	if (/^(?:unknown scheme|invalid method)/i.test(why)) return why;
 	return /ByteString|invalid header|invalid url|parse url|credentials/i.test(message)
 		? message.replace(/\.$/, "")
 		: undefined;
 }
 
-/** `fetch` only says that it failed; its cause says why, if it has one. */
+/** In Node and Deno, `fetch` only says that it failed, and its cause says why; in Bun, it says why itself. */
 function reasonOf(error: unknown): string {
 	const { message = String(error), cause } = error as Error;
-	const { code, message: why } = (cause ?? {}) as { code?: string; message?: string };
-	const reason = why || code;
-	return reason ? `the service can't be reached (${reason})` : message.replace(/\.$/, "");
+	const { code, message: why, reason } = (cause ?? {}) as { code?: string; message?: string; reason?: string };
+	// OpenSSL's own message is a line of its source code.
+	const said = reason && why?.includes(":error:") ? `TLS: ${reason}` : why || code || message;
+	return `the service can't be reached (${said.replace(/\.$/, "")})`;
 }
 
 /**

@@ -104,6 +104,31 @@ test.each([
 	await expect(published).rejects.toThrow(`publish got ${name} instead of an event: pass one such as { type: `);
 });
 
+// It read from the start of the log, and ignored the rest.
+test.each(["start", 812, null, undefined, {}, { limit: 2 }])("refuses to read from %j", async (from) => {
+	const posthorn = createClient({ url: service.url, key: "phk_1", project: "proj_1", fetch: () => expect.fail() });
+	const page = posthorn.read(from as unknown as Position);
+	await expect(page).rejects.toThrow(InvalidCallError);
+	await expect(page).rejects.toThrow(`read got ${JSON.stringify(from)} as its position: pass one that a page gave you`);
+});
+
+test("says why the service can't be reached, whatever fetch throws", async () => {
+	const options = { key: "phk_1", project: "proj_1", retry: { retries: 0 } };
+	const encrypted = createClient({ ...options, url: service.url.replace("http:", "https:") });
+	await expect(encrypted.end()).rejects.toThrow(/: the service can't be reached \(TLS: wrong version number\)\.$/);
+	const throwing = (error: Error) =>
+		createClient({ ...options, url: service.url, fetch: async () => Promise.reject(error) }).end();
+	// As Bun 1.4 says it.
+	const refused = "ECONNREFUSED: Unable to connect. Is the computer able to access the url?";
+	const bun = throwing(Object.assign(new TypeError(refused), { code: "ECONNREFUSED" }));
+	await expect(bun).rejects.toThrow(ConnectionError);
+	await expect(bun).rejects.toThrow(`: the service can't be reached (${refused}).`);
+	// As Deno 2.9 says it; following would have tried again without an end.
+	const deno = throwing(new TypeError("Fetch failed: Requests to port 6000 are blocked"));
+	await expect(deno).rejects.toThrow(InvalidCallError);
+	await expect(deno).rejects.toThrow(/can't be sent: fetch refuses to connect to this port; let/);
+});
+
 // It read the whole log again.
 test.each(["begin", 812, null, {}, { after: "812" }])("refuses to follow from %j", async (from) => {
 	const posthorn = createClient({ url: service.url, key: "phk_1", project: "proj_1", fetch: () => expect.fail() });
