@@ -112,6 +112,29 @@ describe.skipIf(spawnSync("unshare", own("true")).status !== 0)("on a file syste
 		expect(await posthorn(["restore", "backup.db", ...at("mnt/posthorn.db")], barely)).toEqual(refused);
 	});
 
+	// It said that a disk was full of which nothing was used.
+	test("too small, the service says how much it needs", async () => {
+		const small = { mode: "rw", bytes: 12_288_000 } as const;
+		expect(await posthorn(["serve", "--port", "0", ...at("mnt/posthorn.db")], small)).toEqual({
+			code: 1,
+			said: expect.stringMatching(
+				/Only 12\.3 MB are free on the disk of \S+, and the service needs 16 MB to start: free/,
+			),
+		});
+	});
+
+	// It advised to give the folder's parent, such as /, to the service's user.
+	test.skipIf(process.getuid?.() !== 0)("another user's, a missing folder is named", async () => {
+		mkdirSync(join(folder, "theirs"));
+		chownSync(join(folder, "theirs"), 65_534, 65_534);
+		const says =
+			/There is no folder \S+theirs\/new\/data, and the service may not create it in \S+theirs \(EACCES\): create it/;
+		const run = (...args: string[]) =>
+			unshared(process.execPath, COMMAND, ...args, "--port", "0", ...at("theirs/new/data/p.db"));
+		expect(await run("doctor")).toMatchObject({ code: 1, out: expect.stringMatching(says) });
+		expect(await run("serve")).toMatchObject({ code: 1, said: expect.stringMatching(says) });
+	});
+
 	// Root in a namespace may not use the files of users outside of it.
 	test.skipIf(process.getuid?.() !== 0)("another user's in part, the file is named", async () => {
 		await makeDatabase("posthorn.db", "1");

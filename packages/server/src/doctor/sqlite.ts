@@ -21,7 +21,7 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 			return fault(`${folder} is not a folder: choose another location for ${path} with POSTHORN_DATABASE_URL.`);
 		await access(folder, constants.W_OK | constants.X_OK);
 	} catch (error) {
-		return fault(unwritable(folder, error));
+		return fault(folder === dirname(target) ? unwritable(folder, error) : unmakeable(dirname(target), folder, error));
 	}
 	const there = await stat(path).catch(() => null);
 	if (there && !there.isFile()) return fault(`${path} is not a file: the database needs one.`);
@@ -31,7 +31,10 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 		return fault(`${folder} is on a file system that can't store files: choose another location for ${path}.`);
 	const free = bavail * bsize;
 	const gigabytes = `${(free / 1e9).toFixed(1)} GB`;
-	if (free < NO_DISK_BYTES) return fault(`The disk of ${path} is full: free some space.`);
+	if (free < NO_DISK_BYTES)
+		return fault(
+			`Only ${(free / 1e6).toFixed(1)} MB are free on the disk of ${path}, and the service needs ${NO_DISK_BYTES / 1e6} MB to start: free some space.`,
+		);
 	const state = free < LITTLE_DISK_BYTES ? "warning" : "ok";
 	for (const file of [path, ...["-wal", "-shm", ".lock"].map((end) => `${target}${end}`)]) {
 		const refused = await access(file, constants.R_OK | constants.W_OK).catch((error: unknown) => error);
@@ -57,6 +60,12 @@ const unwritable = (path: string, error: unknown): string =>
 	codeOf(error) === "EROFS"
 		? `${path} is on a read-only file system: remount it, allow the systemd unit to write there (ReadWritePaths=), or choose another location with POSTHORN_DATABASE_URL.`
 		: `${path} cannot be written to (${codeOf(error)}): give it to the service's user.`;
+
+/** Doesn't advise to give the parent to the service's user: it may be `/`. */
+const unmakeable = (folder: string, parent: string, error: unknown): string =>
+	codeOf(error) === "EACCES"
+		? `There is no folder ${folder}, and the service may not create it in ${parent} (EACCES): create it for the service's user, or choose another location with POSTHORN_DATABASE_URL.`
+		: unwritable(parent, error);
 
 const OTHERS_WRITE = 0o002;
 
