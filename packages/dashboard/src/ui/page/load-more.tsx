@@ -22,20 +22,23 @@ export function LoadMore({ hasMore, loading, error, onMore, label = "Show more" 
 		if (wanted && isNear && hasMore && !loading && error === null) void onMore();
 	}, [wanted, isNear, hasMore, loading, error, onMore]);
 	if (!hasMore) return null;
-	if (error !== null && !loading) return <ErrorState error={error} onRetry={onMore} />;
+	const hasFailed = error !== null && !loading;
 	return (
-		<Center py="md" ref={ref}>
-			<Button
-				variant="default"
-				size="sm"
-				loading={loading}
-				onClick={() => {
-					setWanted(true);
-					void onMore();
-				}}
-			>
-				{label}
-			</Button>
-		</Center>
+		<>
+			{hasFailed ? <ErrorState error={error} /> : null}
+			<Center py="md" ref={ref}>
+				<Button
+					variant="default"
+					size="sm"
+					loading={loading}
+					onClick={() => {
+						setWanted(true);
+						void onMore();
+					}}
+				>
+					{hasFailed ? "Try again" : label}
+				</Button>
+			</Center>
+		</>
 	);
 }
