@@ -177,6 +177,8 @@ export interface Counted {
 	/** When the last attempts of the first and last of them started; null if there are none. */
 	readonly oldestAt: string | null;
 	readonly newestAt: string | null;
+	/** When it was counted. Later attempts aren't replayed; undefined if the service doesn't say. */
+	readonly before: string | undefined;
 }
 
 /** A step of something that the service does in steps of limited size. */
@@ -190,9 +192,13 @@ interface Step {
  * Runs the steps one after the other and returns how many deliveries they changed or counted. Waits when the service asks
  * for it. Throws ApiError; earlier steps stay done.
  */
-async function inSteps(run: (next: Step["next"]) => Promise<Step>, { onStep, signal }: StepOptions): Promise<number> {
+async function inSteps(
+	run: (next: Step["next"]) => Promise<Step>,
+	{ onStep, signal }: StepOptions,
+	first: Step["next"] = null,
+): Promise<number> {
 	let count = 0;
-	let next: Step["next"] = null;
+	let next = first;
 	do {
 		const step = await whenItMay(() => run(next), signal);
 		if (step === null) break;
@@ -216,6 +222,7 @@ export async function countMatching(projectId: string, filter: AttemptFilter, op
 	const groups = new Map<string, { webhook_id: string; type: string; count: number }>();
 	let oldestAt: string | null = null;
 	let newestAt: string | null = null;
+	let before: string | undefined;
 	const count = await inSteps(async (next) => {
 		const step = await api.post(REPLAYS, {
 			...{
@@ -230,21 +237,25 @@ export async function countMatching(projectId: string, filter: AttemptFilter, op
 		}
 		oldestAt ??= step.oldest_at ?? null;
 		newestAt = step.newest_at ?? newestAt;
+		before ??= step.before;
 		return { count: step.count, next: nextOf(step) };
 	}, options);
-	return { count, groups: [...groups.values()].sort((a, b) => b.count - a.count), oldestAt, newestAt };
+	return { count, groups: [...groups.values()].sort((a, b) => b.count - a.count), oldestAt, newestAt, before };
 }
 
-/** Replays every delivery that {@link countMatching} counts, oldest first. A step that has begun is finished. */
-export async function replayMatching(projectId: string, filter: AttemptFilter, options: StepOptions): Promise<number> {
+/** Replays every delivery that {@link countMatching} has counted, oldest first. A step that has begun is finished. */
+export async function replayMatching(
+	projectId: string,
+	filter: AttemptFilter,
+	{ counted: { before }, ...options }: StepOptions & { readonly counted: Pick<Counted, "before"> },
+): Promise<number> {
+	const run = async (next: Step["next"]) => {
+		const body = { filter: given(filter), ...next };
+		const step = await api.post(REPLAYS, { path: { project_id: projectId }, body });
+		return { count: step.count, next: nextOf(step) };
+	};
 	try {
-		return await inSteps(async (next) => {
-			const step = await api.post(REPLAYS, {
-				path: { project_id: projectId },
-				body: { filter: given(filter), ...next },
-			});
-			return { count: step.count, next: nextOf(step) };
-		}, options);
+		return await inSteps(run, options, before === undefined ? null : { before });
 	} finally {
 		refresh(projectId);
 	}

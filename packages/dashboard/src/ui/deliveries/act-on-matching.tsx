@@ -12,7 +12,11 @@ export interface MatchingAction {
 	/** The verb on the button: `Replay`. */
 	readonly verb: string;
 	/** Runs it, and returns how many it was done to. */
-	readonly run: (options: { onStep: (count: number) => void; signal: AbortSignal }) => Promise<number>;
+	readonly run: (options: {
+		counted: Counted;
+		onStep: (count: number) => void;
+		signal: AbortSignal;
+	}) => Promise<number>;
 	/** Progress: `12 of 80 are sent again.` follows the numbers with `are sent again`. */
 	readonly doing: string;
 	/** The result, after the deliveries that it was done to: `are being sent again, oldest first`. */
@@ -56,14 +60,14 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 	const total = counted.data?.count ?? 0;
 	const { isConfirmed, field } = useTypeToConfirm(total);
 
-	const run = async () => {
+	const run = async (what: Counted) => {
 		stop.current = new AbortController();
 		const { signal } = stop.current;
 		const onStep = (count: number) => setProgress({ state: "running", count });
 		setProblem(null);
 		onStep(0);
 		try {
-			const count = await action.run({ onStep, signal });
+			const count = await action.run({ counted: what, onStep, signal });
 			setProgress({ state: "over", count, stopped: signal.aborted });
 		} catch (error) {
 			setProblem(error);
@@ -119,8 +123,8 @@ export function ActOnMatching({ projectId, filter, action, preview, none, childr
 				<Button variant="default" onClick={onClose}>
 					{counted.data !== undefined && total === 0 ? "Close" : "Cancel"}
 				</Button>
-				{total === 0 ? null : (
-					<Button onClick={() => void run()} disabled={!isConfirmed}>
+				{counted.data === undefined || total === 0 ? null : (
+					<Button onClick={() => void run(counted.data)} disabled={!isConfirmed}>
 						{action.verb} {plural(total, "delivery")}
 					</Button>
 				)}
