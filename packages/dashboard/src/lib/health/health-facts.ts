@@ -22,6 +22,8 @@ export interface HealthFacts {
 	readonly down: boolean;
 	readonly recent: { readonly minutes: number; readonly delivered: number; readonly failed: number };
 	readonly last_delivered_at: string | null;
+	/** Since when the log has all of its attempts. */
+	readonly logged_since: string;
 	readonly waiting: Waiting & { readonly next_at: string | null };
 	readonly dead_letters: number;
 	readonly backlog: { readonly events: number; readonly oldest_at: string | null };

@@ -3,6 +3,7 @@ import { responseWords } from "../attempts/attempt-words.ts";
 import {
 	failingSince,
 	isBehind,
+	isOlderThanLog,
 	listSentence,
 	pendingSentence,
 	projectSentence,
@@ -29,6 +30,7 @@ const HEALTHY: HealthFacts = {
 	down: false,
 	recent: { minutes: 15, delivered: 40, failed: 0 },
 	last_delivered_at: at(14, 28),
+	logged_since: at(4, 0),
 	waiting: { count: 0, tests: 0, next_at: null },
 	dead_letters: 0,
 	backlog: { events: 0, oldest_at: null },
@@ -151,16 +153,15 @@ describe("projectSentence", () => {
 			"No webhook is failing: 2 are healthy, 1 is paused, 1 has not been sent anything yet.",
 		);
 		expect(projectSentence([], [], NOW)).toMatch(/^There are no webhooks yet/);
-		// The log keeps 30 days.
-		const since = (...ages: number[]) =>
+		const since = (...created: string[]) =>
 			projectSentence(
-				ages.map((days, n) => ({ ...webhook(String(n)), created_at: new Date(NOW - days * 86_400_000).toISOString() })),
-				ages.map((_, n) => ({ ...idle, webhook_id: String(n) })),
+				created.map((created_at, n) => ({ ...webhook(String(n)), created_at })),
+				created.map((_, n) => ({ ...idle, webhook_id: String(n), logged_since: at(4, 0) })),
 				NOW,
 				30,
 			);
-		expect(since(29, 1)).toBe("No webhook is failing: 2 have not been sent anything yet.");
-		expect(since(31, 1)).toBe("No webhook is failing: 2 have not been sent anything in the last 30 days.");
+		expect(since(at(4, 0), at(9, 0))).toBe("No webhook is failing: 2 have not been sent anything yet.");
+		expect(since(at(3, 0), at(9, 0))).toBe("No webhook is failing: 2 have not been sent anything in the last 30 days.");
 	});
 });
 
@@ -286,9 +287,12 @@ describe("webhookSentence", () => {
 		for (const tested of [idle, { ...idle, last_delivered_at: at(14, 28) }])
 			expect(webhookSentence(tested, NOW, true)).toEqual({ text: "No event has been sent to it yet.", action: "test" });
 		expect(webhookSentence(HEALTHY, NOW, true)).toEqual(webhookSentence(HEALTHY, NOW));
-		const old = [{ created_at: new Date(NOW - 86_400_001).toISOString() }];
-		expect(untilNow(old, 2, NOW)).toBe("yet");
-		expect(webhookSentence(idle, NOW, false, untilNow(old, 1, NOW)).text).toBe(
+		const [log, older] = [{ logged_since: at(4, 0) }, { created_at: at(3, 59) }];
+		expect(isOlderThanLog({ created_at: at(4, 0) }, log)).toBe(false);
+		expect(isOlderThanLog(older, log)).toBe(true);
+		expect(isOlderThanLog(older, undefined)).toBe(true);
+		expect(untilNow(false, 1)).toBe("yet");
+		expect(webhookSentence(idle, NOW, false, untilNow(true, 1)).text).toBe(
 			"No event has been sent to it in the last day. Send a test event to see whether it works.",
 		);
 		const waiting = { events: 1, oldest_at: at(14, 29) };

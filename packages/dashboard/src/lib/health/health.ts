@@ -14,17 +14,21 @@ export interface WebhookFacts {
 	readonly created_at?: string;
 }
 
-const DAY_MS = 86_400_000;
+/** Whether a webhook is older than what the log has of it. It may be, as long as its health isn't known. */
+export const isOlderThanLog = (
+	{ created_at }: Pick<WebhookFacts, "created_at">,
+	health: Pick<HealthFacts, "logged_since"> | undefined,
+): boolean =>
+	created_at !== undefined && (health === undefined || Date.parse(health.logged_since) > Date.parse(created_at));
 
-/** Whether the log may have forgotten attempts of a webhook, because it's older than what the log keeps. */
-export const isOlderThanLog = ({ created_at }: Pick<WebhookFacts, "created_at">, days: number, now: number): boolean =>
-	created_at !== undefined && now - Date.parse(created_at) > days * DAY_MS;
-
-/** Since when nothing was sent to any of these, as far as the log knows: `yet`, or `in the last 30 days`. */
-export const untilNow = (webhooks: readonly Pick<WebhookFacts, "created_at">[], days: number, now: number): string =>
-	webhooks.some((webhook) => isOlderThanLog(webhook, days, now))
-		? `in the last ${days === 1 ? "day" : plural(days, "day")}`
-		: "yet";
+/**
+ * Since when nothing was sent, as far as the log knows: `yet`, or `in the last 30 days`.
+ *
+ * @param isOlder whether it may have been sent earlier: see {@link isOlderThanLog}
+ * @param days that the log keeps
+ */
+export const untilNow = (isOlder: boolean, days: number): string =>
+	isOlder ? `in the last ${days === 1 ? "day" : plural(days, "day")}` : "yet";
 
 /** The display name of a webhook: its description, or its host. */
 export function webhookName({ description, url }: Pick<WebhookFacts, "description" | "url">): string {
@@ -147,6 +151,7 @@ export function projectSentence(
 	const inState = (state: HealthFacts["state"]) => webhooks.filter(({ id }) => byId.get(id)?.state === state);
 	const count = (state: HealthFacts["state"]) => inState(state).length;
 	const [unstable, healthy, paused, idle] = [count("unstable"), count("healthy"), count("paused"), inState("idle")];
+	const isOlder = idle.some((webhook) => isOlderThanLog(webhook, byId.get(webhook.id)));
 	const late = lateSentence(webhooks, byId, now);
 	if (healthy === total) {
 		return `${total === 1 ? "Your webhook is" : `${allOf(total, "webhooks")} are`} healthy.${late}`;
@@ -172,7 +177,7 @@ export function projectSentence(
 		healthy > 0 ? `${formatCount(healthy)} ${isAre(healthy)} healthy` : "",
 		paused > 0 ? `${formatCount(paused)} ${isAre(paused)} paused` : "",
 		idle.length > 0
-			? `${formatCount(idle.length)} ${idle.length === 1 ? "has" : "have"} not been sent anything ${untilNow(idle, days, now)}`
+			? `${formatCount(idle.length)} ${idle.length === 1 ? "has" : "have"} not been sent anything ${untilNow(isOlder, days)}`
 			: "",
 	].filter((part) => part !== "");
 	return `No webhook is failing: ${parts.join(", ")}.${late}`;

@@ -87,7 +87,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 		(anySeen === true || (month.data !== undefined && newest.data !== undefined)) &&
 		checklist(facts).next !== null &&
 		// What an older one has seen is no longer in the log.
-		!active.some((webhook) => isOlderThanLog(webhook, days, now));
+		!healths.data.some((health) => isOlderThanLog(byId.get(health.webhook_id) ?? {}, health));
 	const show = (next: StatsRange) => void navigate({ search: next === "day" ? {} : { range: next }, replace: true });
 	const open = ({ at }: StatsBucket) => {
 		const until = new Date(Date.parse(at) + (stats.data?.step_ms ?? 0)).toISOString();

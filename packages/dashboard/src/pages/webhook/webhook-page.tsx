@@ -11,6 +11,7 @@ import { failedTestOf, failedTestWords } from "../../lib/health/failed-test.ts";
 import {
 	deliveriesWaiting,
 	type HelpfulAction,
+	isOlderThanLog,
 	untilNow,
 	waitingSince,
 	webhookName,
@@ -113,10 +114,11 @@ function Loaded({ projectId, webhook, health, healthError, recent }: LoadedProps
 	const now = useNow(Math.max(lastAt, health === undefined ? 0 : waitingSince([health])));
 	// The list's health may be slightly older than the webhook itself.
 	const state = webhook.status === "paused" ? "paused" : health?.state === "paused" ? "idle" : health?.state;
+	const nothing = untilNow(isOlderThanLog(webhook, health), days);
 	const sentence =
 		health === undefined || state === undefined
 			? null
-			: webhookSentence({ ...health, state }, now, failedTest !== null, untilNow([webhook], days, now));
+			: webhookSentence({ ...health, state }, now, failedTest !== null, nothing);
 	const failing = (state === "failing" || state === "unstable") && health !== undefined;
 	const fails = state === "failing" && health?.failing_since !== null;
 	return (

@@ -73,7 +73,7 @@ export function ActivityTab({ projectId, webhook, health, range, offersReplay }:
 					</AnchorLink>
 				}
 			>
-				<RecentAttempts projectId={projectId} webhook={webhook} />
+				<RecentAttempts projectId={projectId} webhook={webhook} health={health} />
 			</Section>
 		</Stack>
 	);

@@ -2,16 +2,16 @@ import { Box, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import type { ListedAttempt } from "../../../api/attempts.ts";
+import type { Health } from "../../../api/health.ts";
 import { useSession } from "../../../api/session.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { seriesLength } from "../../../lib/attempts/track.ts";
-import { untilNow } from "../../../lib/health/health.ts";
+import { isOlderThanLog, untilNow } from "../../../lib/health/health.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import { attemptOutcome, Outcome } from "../../../ui/deliveries/outcome.tsx";
-import { useNow } from "../../../ui/hooks/use-now.ts";
 import { useNarrow } from "../../../ui/hooks/use-width.ts";
 import { Code } from "../../../ui/ident.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
@@ -61,13 +61,14 @@ function AttemptNumber({ attempt }: { attempt: ListedAttempt }) {
 interface RecentAttemptsProps {
 	projectId: string;
 	webhook: Webhook;
+	/** Undefined until it is known. */
+	health: Health | undefined;
 }
 
 /** The newest attempts; each opens in the log. */
-export function RecentAttempts({ projectId, webhook }: RecentAttemptsProps) {
+export function RecentAttempts({ projectId, webhook, health }: RecentAttemptsProps) {
 	const { data, error, refetch } = useQuery(recentAttemptsQuery(projectId, webhook.id));
 	const { log_retention_days: days } = useSession();
-	const now = useNow(0);
 	const navigate = useNavigate();
 	const router = useRouter();
 	const narrow = useNarrow();
@@ -84,7 +85,7 @@ export function RecentAttempts({ projectId, webhook }: RecentAttemptsProps) {
 		);
 	}
 	if (data?.length === 0) {
-		const nothing = `Nothing has been sent ${untilNow([webhook], days, now)}`;
+		const nothing = `Nothing has been sent ${untilNow(isOlderThanLog(webhook, health), days)}`;
 		return (
 			<Text size="sm" c="dimmed" px={20} pb={20}>
 				{webhook.status === "paused"
