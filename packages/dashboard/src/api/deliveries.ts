@@ -18,6 +18,9 @@ export interface DeliveryId {
 	readonly event_id: string;
 }
 
+/** Tells deliveries apart. */
+export const deliveryKey = ({ webhook_id, event_id }: DeliveryId) => `${webhook_id} ${event_id}`;
+
 /** The maximum number of deliveries in one call. */
 export const MAX_NAMED = 200;
 

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
+import { deliveryKey } from "../../api/deliveries.ts";
 import { useProjectId } from "../../api/session.ts";
 import { deletedWebhooksQuery, webhooksQuery } from "../../api/webhooks.ts";
 import { type AuditEntry, deliveriesIn } from "../../lib/account/audit.ts";
@@ -46,7 +47,7 @@ function Named({ entry, nameOf }: { entry: AuditEntry; nameOf: NameOf }) {
 	return (
 		<>
 			{deliveries.map(({ webhook_id, event_id }, index) => (
-				<Fragment key={`${webhook_id} ${event_id}`}>
+				<Fragment key={deliveryKey({ webhook_id, event_id })}>
 					{index === 0 ? "" : ", "}
 					<LogLink title={event_id} search={{ event_id, webhook_id }}>
 						{shortId(event_id)}

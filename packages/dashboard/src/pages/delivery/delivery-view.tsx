@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Attempt, AttemptSummary } from "../../api/attempts.ts";
-import type { Delivery } from "../../api/deliveries.ts";
+import { type Delivery, deliveryKey } from "../../api/deliveries.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { deletedWebhooksQuery, type Webhook } from "../../api/webhooks.ts";
 import type { References } from "../../lib/attempts/references.ts";
@@ -104,7 +104,7 @@ export function DeliveryView(props: DeliveryViewProps) {
 					{attempt.test && !state.over ? <CancelTest projectId={projectId} delivery={attempt} /> : null}
 					{state.canDismiss && !attempt.test ? (
 						<DismissButton
-							key={`${attempt.webhook_id} ${attempt.event_id}`}
+							key={deliveryKey(attempt)}
 							projectId={projectId}
 							delivery={{ ...attempt, order_id: order }}
 							name={webhook == null ? deletedName(deleted, attempt.url) : webhookName(webhook)}

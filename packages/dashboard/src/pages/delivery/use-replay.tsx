@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from "react";
-import { type DeliveryId, retryDelivery } from "../../api/deliveries.ts";
+import { type DeliveryId, deliveryKey, retryDelivery } from "../../api/deliveries.ts";
 import { useRole } from "../../api/session.ts";
 import { deliveryWords, type EventFacts, eventWords } from "../../lib/attempts/event-words.ts";
 import { useAction } from "../../ui/hooks/use-action.ts";
@@ -27,7 +27,7 @@ export interface Replay {
 /** Sends the open delivery again. */
 export function useReplay({ projectId, delivery, state, name, onSent }: ReplayOptions): Replay {
 	const { may } = useRole();
-	const key = delivery === undefined ? null : `${delivery.webhook_id} ${delivery.event_id}`;
+	const key = delivery === undefined ? null : deliveryKey(delivery);
 	/** The delivery that the question is about: it ends when the browser's Back opens another one. */
 	const [asking, setAsking] = useState<string | null>(null);
 	if (asking !== null && asking !== key) setAsking(null);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { deliveryKey } from "../../api/deliveries.ts";
 import { sendableOf } from "./sendable.ts";
 import type { SendState } from "./use-log-page.ts";
 
@@ -15,8 +16,7 @@ const sendable = (...rows: readonly ReturnType<typeof row>[]) => {
 		({ waits }) => waits,
 		(id) => STATES[id]!,
 	);
-	const words = ({ webhook_id, event_id }: { webhook_id: string; event_id: string }) => `${webhook_id} ${event_id}`;
-	return { retry: retry.map(words), replay: replay.map(words) };
+	return { retry: retry.map(deliveryKey), replay: replay.map(deliveryKey) };
 };
 
 test("waiting deliveries are retried, and others replayed, each once", () => {

@@ -1,4 +1,4 @@
-import type { DeliveryId } from "../../api/deliveries.ts";
+import { type DeliveryId, deliveryKey } from "../../api/deliveries.ts";
 import type { SendState } from "./use-log-page.ts";
 
 /** Why a delivery isn't sent again now. */
@@ -8,11 +8,9 @@ export const REFUSALS = {
 	inProgress: "It's still being attempted. You can replay it once that's finished.",
 } as const;
 
-const keyOf = ({ webhook_id, event_id }: DeliveryId) => `${webhook_id} ${event_id}`;
-
 /** The deliveries of rows, each once. */
 export const uniqueDeliveries = (rows: readonly DeliveryId[]): readonly DeliveryId[] => [
-	...new Map(rows.map((row) => [keyOf(row), { webhook_id: row.webhook_id, event_id: row.event_id }])).values(),
+	...new Map(rows.map((row) => [deliveryKey(row), { webhook_id: row.webhook_id, event_id: row.event_id }])).values(),
 ];
 
 /**
@@ -26,9 +24,9 @@ export function sendableOf<Row extends DeliveryId>(
 ): { readonly retry: readonly DeliveryId[]; readonly replay: readonly DeliveryId[] } {
 	const known = selected.filter(({ webhook_id }) => stateOf(webhook_id) !== "deleted");
 	const waiting = uniqueDeliveries(known.filter(isWaiting));
-	const keys = new Set(waiting.map(keyOf));
+	const keys = new Set(waiting.map(deliveryKey));
 	return {
 		retry: waiting.filter(({ webhook_id }) => stateOf(webhook_id) !== "paused"),
-		replay: uniqueDeliveries(known).filter((delivery) => !keys.has(keyOf(delivery))),
+		replay: uniqueDeliveries(known).filter((delivery) => !keys.has(deliveryKey(delivery))),
 	};
 }

@@ -15,7 +15,7 @@ import classes from "../attempts/attempts.module.css";
 import type { NameOf } from "../filters/filter-words.ts";
 import type { SendState } from "../use-log-page.ts";
 import type { Selection } from "../use-selection.ts";
-import { deliveryKey } from "./use-deliveries.ts";
+import { seriesKey } from "./use-deliveries.ts";
 
 type RowActions = Pick<DeliveriesProps, "onReplay" | "onRetried">;
 
@@ -67,7 +67,7 @@ export function DeliveriesTable({
 			label="Deliveries"
 			columns={columns}
 			rows={rows}
-			rowKey={deliveryKey}
+			rowKey={seriesKey}
 			openKey={openKey}
 			skeletonRows={SKELETON_ROWS}
 			dense

@@ -14,7 +14,7 @@ import { REFUSALS, sendableOf, uniqueDeliveries } from "../sendable.ts";
 import { useLogPage, useNames } from "../use-log-page.ts";
 import { type DeliveriesProps, DeliveriesTable, isOpen } from "./deliveries-table.tsx";
 import { DeliveryCards } from "./delivery-cards.tsx";
-import { deliveryKey, useDeliveries } from "./use-deliveries.ts";
+import { seriesKey, useDeliveries } from "./use-deliveries.ts";
 
 /** The log by deliveries: each event on its way to a webhook, with what became of it. */
 export function DeliveriesView() {
@@ -73,7 +73,7 @@ export function DeliveriesView() {
 	const openRow = rows?.find(({ last_attempt }) => last_attempt !== null && last_attempt.id === attemptId);
 	// While the row's next attempt arrives, it has another one than the drawer.
 	const [lastOpen, setLastOpen] = useState<string | null>(null);
-	const openKey = attemptId === null ? null : openRow === undefined ? lastOpen : deliveryKey(openRow);
+	const openKey = attemptId === null ? null : openRow === undefined ? lastOpen : seriesKey(openRow);
 	if (openKey !== lastOpen) setLastOpen(openKey);
 	const deliveries: DeliveriesProps = {
 		rows,

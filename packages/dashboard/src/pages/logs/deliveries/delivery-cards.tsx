@@ -1,14 +1,14 @@
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { LogCards } from "../log-cards.tsx";
 import { type DeliveriesProps, DeliveryEvent, DeliveryState, isOpen, NextRetry } from "./deliveries-table.tsx";
-import { deliveryKey } from "./use-deliveries.ts";
+import { seriesKey } from "./use-deliveries.ts";
 
 /** The list of deliveries as cards. */
 export const DeliveryCards = ({ nameOf, stateOf, onReplay, onRetried, ...props }: DeliveriesProps) => (
 	<LogCards
 		{...props}
 		label="Deliveries"
-		keyOf={deliveryKey}
+		keyOf={seriesKey}
 		partsOf={(row) => {
 			const name = nameOf(row.webhook_id);
 			const actions = { webhook: stateOf(row.webhook_id), name, onReplay, onRetried };

@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/re
 import { useEffect, useMemo, useState } from "react";
 import { askAgain, searchedOf } from "../../../api/attempts.ts";
 import { useLive } from "../../../api/client/live.tsx";
-import { type DeliverySummary, deliveriesQuery } from "../../../api/deliveries.ts";
+import { type DeliverySummary, deliveriesQuery, deliveryKey } from "../../../api/deliveries.ts";
 import type { ShownList } from "../log-frame.tsx";
 import { deliveryFilter, type LogsSearch } from "../search.ts";
 import { hasRows, useKeptStill } from "../use-kept-still.ts";
@@ -10,7 +10,8 @@ import { hasRows, useKeptStill } from "../use-kept-still.ts";
 /** How many pages update live. Each hint refetches all of them. */
 const MAX_FOLLOWED_PAGES = 2;
 
-export const deliveryKey = ({ webhook_id, event_id, replay }: DeliverySummary) => `${webhook_id} ${event_id} ${replay}`;
+/** Tells series apart. */
+export const seriesKey = (row: DeliverySummary) => `${deliveryKey(row)} ${row.replay}`;
 
 /** The list of deliveries. It updates live unless it is `held`, paused, or many pages long. */
 export function useDeliveries(projectId: string, search: LogsSearch, held: boolean): ShownList<DeliverySummary> {

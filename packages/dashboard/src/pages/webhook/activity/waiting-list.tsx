@@ -1,3 +1,4 @@
+import { deliveryKey } from "../../../api/deliveries.ts";
 import type { Waiting } from "../../../api/health.ts";
 import { useSession } from "../../../api/session.ts";
 import { seriesLength } from "../../../lib/attempts/track.ts";
@@ -31,7 +32,7 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 	return (
 		<ul className={classes.waiting} data-named={nameOf !== undefined || undefined}>
 			{waiting.map(({ webhook_id, event_id, event_type, order_id, queue, attempt, test, due_at }) => (
-				<li key={`${webhook_id} ${event_id}`} className={classes.row}>
+				<li key={deliveryKey({ webhook_id, event_id })} className={classes.row}>
 					<span className={classes.what}>
 						<Outcome kind={queue === "retry" ? "retrying" : "waiting"} plain label={LABEL[queue]} />
 						<span className={classes.cell}>
