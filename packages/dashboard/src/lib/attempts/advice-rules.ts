@@ -38,11 +38,17 @@ export interface Failure {
 
 export const SETTINGS = "in the webhook's settings";
 
-/** How the event arrives once the cause is fixed. */
-export function onceFixed({ isRetried, isHeld }: Pick<Failure, "isRetried" | "isHeld">): string {
-	if (isHeld) return "Once it's fixed, resume the webhook.";
-	return isRetried ? "Once it's fixed, retries arrive automatically." : "Once it's fixed, replay it.";
+type Ahead = Pick<Failure, "isRetried" | "isHeld">;
+
+/** How the event arrives once the cause is gone: `Once it's back, replay it.` */
+export function once(isGone: string, { isRetried, isHeld }: Ahead): string {
+	return `Once ${isGone}, ${isHeld ? "resume the webhook" : isRetried ? "retries arrive automatically" : "replay it"}.`;
 }
+
+export const onceFixed = (failure: Ahead): string => once("it's fixed", failure);
+
+/** Whether retries follow without anyone doing anything. */
+export const isOpen = ({ isRetried, isHeld }: Ahead): boolean => isRetried && !isHeld;
 
 export interface AdviceRule {
 	readonly name: string;
@@ -254,9 +260,9 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		name: "maintenance",
 		statuses: among(500, 502, 503),
 		fits: body(/maintenance|be right back|temporarily (?:down|unavailable)/i),
-		advice: ({ host, isRetried }) => ({
-			why: `${host} says that it is under maintenance or temporarily unavailable.`,
-			tries: [isRetried ? "Retries get through once it's back." : "Replay it once it's back."],
+		advice: (failure) => ({
+			why: `${failure.host} says that it is under maintenance or temporarily unavailable.`,
+			tries: [once("it's back", failure)],
 		}),
 	},
 	{
@@ -292,8 +298,8 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		name: "retry after",
 		statuses: among(429, 503),
 		fits: ({ headers }) => headers["retry-after"] !== undefined,
-		advice: ({ host, headers }) => ({
-			why: `${host} asks to be left alone for now (Retry-After: ${inertText(headers["retry-after"] ?? "")}). The schedule of retries doesn't depend on it, but its delays grow.`,
+		advice: ({ host, headers, ...failure }) => ({
+			why: `${host} asks to be left alone for now (Retry-After: ${inertText(headers["retry-after"] ?? "")}).${isOpen(failure) ? " The schedule of retries doesn't depend on it, but its delays grow." : ""}`,
 			tries: [
 				"If requests come too fast, raise the receiver's limit for this path.",
 				`If more than one event is in flight at a time, lower that number ${SETTINGS}.`,

@@ -30,13 +30,17 @@ it("suggests something for every status other than success", () => {
 it.each([
 	{ status_code: 500, error_code: null },
 	{ status_code: 500, error_code: null, response_body: "Traceback (most recent call last)" },
+	{ status_code: 408, error_code: null },
 	{ status_code: 410, error_code: null },
+	{ status_code: 503, error_code: null },
+	{ status_code: 503, error_code: null, response_body: "Down for maintenance" },
+	{ status_code: null, error_code: "dns_failed" },
 	{ status_code: null, error_code: "tls_expired" },
 	{ status_code: null, error_code: "sender_failed" },
 ])("says that only resuming a paused webhook sends the event again, after %j", (response) => {
 	const { tries } = adviceFor({ ...failed, ...response }, "held");
 	expect(tries.join(" ")).toMatch(/resume the webhook/i);
-	expect(tries.join(" ")).not.toMatch(/automatically|replay|retry now|pause or/i);
+	expect(tries.join(" ")).not.toMatch(/automatically|replay|retries|retry now|pause or/i);
 });
 
 describe("says what helps", () => {
@@ -48,7 +52,7 @@ describe("says what helps", () => {
 		[410, /delete/],
 		[429, /limit/],
 		[500, /own log for the error\./],
-		[503, /Replay it/],
+		[503, /replay it/],
 		[301, /final URL/],
 		[308, /final URL/],
 		[418, /response/],
@@ -109,6 +113,14 @@ describe("depends on what has become of the delivery", () => {
 		}
 		for (const error_code of ["dns_failed", "sender_failed"])
 			expect(triesOf({ ...attempt, status_code: null, error_code })).not.toMatch(/retr/i);
+		const limited = { ...attempt, status_code: 429 };
+		expect(triesOf(limited, "open")).toMatch(/delays between retries grow/);
+		const asking = { ...limited, response_headers: { "retry-after": "60" } };
+		expect(adviceFor(asking, "open").why).toMatch(/retries .* grow/);
+		for (const prospect of ["over", "held"] as const) {
+			expect(triesOf(limited, prospect)).not.toMatch(/retr/i);
+			expect(adviceFor(asking, prospect).why).not.toMatch(/retries/);
+		}
 	});
 
 	it("suggests nothing once a later attempt or a replay has delivered it", () => {

@@ -2,7 +2,7 @@ import { type Certificate, dnsText } from "@posthorn/protocol";
 import { formatMs } from "../text/numbers.ts";
 import { serverNow } from "../text/server-time.ts";
 import { dateUtc } from "../text/time.ts";
-import { ADVICE_RULES, type Advice, type Failure, onceFixed, SETTINGS } from "./advice-rules.ts";
+import { ADVICE_RULES, type Advice, type Failure, isOpen, once, onceFixed, SETTINGS } from "./advice-rules.ts";
 import { invalidity, type ResponseFacts, statusText } from "./attempt-words.ts";
 
 export type { Advice };
@@ -70,12 +70,10 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 						`If it's right, check that the DNS record of ${host} still exists and its domain hasn't expired.`,
 					],
 				},
-	dns_failed: ({ host, isRetried, dns }) => ({
+	dns_failed: ({ host, dns, ...failure }) => ({
 		why: `${host} couldn't be resolved. ${dnsText(dns ?? "unusable")}`,
 		tries: [
-			isRetried
-				? "Retries usually get through once the name servers respond again."
-				: "Replay it once the name servers respond again.",
+			once("the name servers respond again", failure),
 			`If it keeps happening, check the domain's name servers, for example with “dig ${host}”.`,
 		],
 	}),
@@ -227,11 +225,9 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 			"Have the receiver accept POST there.",
 		],
 	}),
-	408: ({ host, isRetried }) => ({
+	408: ({ host, ...failure }) => ({
 		why: `${host} timed out before it had read the request.`,
-		tries: [
-			`Check whether the receiver is overloaded. ${isRetried ? "Retries often get through." : "Then replay it."}`,
-		],
+		tries: ["Check whether the receiver is overloaded.", onceFixed(failure)],
 	}),
 	410: ({ host, ...failure }) => ({
 		why: `${host} says that this URL no longer exists.`,
@@ -252,10 +248,10 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 		why: `The server at this address doesn't serve ${host}.`,
 		tries: ["Check the host in the receiver's server configuration and in its certificate."],
 	}),
-	429: ({ host }) => ({
+	429: ({ host, ...failure }) => ({
 		why: `${host} is rate-limiting requests.`,
 		tries: [
-			"Raise the receiver's limit for this path. The delays between retries grow.",
+			`Raise the receiver's limit for this path.${isOpen(failure) ? " The delays between retries grow." : ""}`,
 			`If more than one event is in flight at a time, lower that number ${SETTINGS}.`,
 		],
 	}),
@@ -264,11 +260,9 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 		why: `A proxy in front of ${host} got no usable response from the receiver.`,
 		tries: ["Check that the receiver is running, and check both its log and the proxy's for the error."],
 	}),
-	503: ({ host, isRetried }) => ({
+	503: ({ host, ...failure }) => ({
 		why: `${host} is overloaded or under maintenance.`,
-		tries: [
-			`${isRetried ? "Retries get through" : "Replay it"} once it's back. If it stays down, check the receiver's hosting.`,
-		],
+		tries: [once("it's back", failure), "If it stays down, check the receiver's hosting."],
 	}),
 	504: ({ host }) => ({
 		why: `A proxy in front of ${host} timed out waiting for the receiver.`,
