@@ -101,7 +101,7 @@ test("a webhook's settings stay usable while its health can't be loaded", async 
 	await shop.patch(shop.path(`/webhooks/${id}`), { status: "paused" });
 	await expect(page.getByRole("heading", { name: "Paused" })).toBeVisible();
 	await page.getByRole("tabpanel").getByRole("button", { name: "Resume" }).click();
-	await expect(page.getByRole("dialog")).toContainText("What is waiting for it isn't known yet.");
+	await expect(page.getByRole("dialog")).toContainText("Still loading what's waiting for it.");
 	await expect(page.getByText("Nothing is waiting.")).toHaveCount(0);
 });
 

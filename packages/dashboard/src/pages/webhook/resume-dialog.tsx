@@ -39,7 +39,7 @@ export function ResumeDialog({ projectId, webhook, health, opened, onClose }: Re
 			ready={health !== undefined}
 		>
 			{health === undefined ? (
-				<Text size="sm">What is waiting for it isn't known yet.</Text>
+				<Text size="sm">Still loading what's waiting for it.</Text>
 			) : waiting.total === 0 ? (
 				<Text size="sm">Nothing is waiting. Events are sent again from now on.</Text>
 			) : (
