@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { timeOfDay } from "../text/time.ts";
-import { attemptSentence, ERROR_LABELS, headline, responseWords, statusText, wasSent } from "./attempt-words.ts";
+import {
+	attemptSentence,
+	ERROR_LABELS,
+	explanation,
+	headline,
+	responseWords,
+	statusText,
+	wasSent,
+} from "./attempt-words.ts";
 
 const AT = "2026-11-21T14:02:11.000Z";
 const answered = (status_code: number) => ({ status_code, error_code: null });
@@ -56,6 +64,19 @@ describe("headline", () => {
 		for (const unknown of [{}, null])
 			expect(of(unknown)).toBe("The receiver's certificate has expired or isn't valid yet");
 	});
+});
+
+it("explains why there was no response", () => {
+	const of = (error_code: string, error: string | null, valid_to: string | null) =>
+		explanation({
+			...{ ...unanswered(error_code), error, started_at: AT },
+			certificate: { subject: "CN=a", issuer: "CN=b", names: [], valid_from: null, valid_to },
+		});
+	const past = "2026-11-20T12:00:00.000Z";
+	expect(of("tls_expired", "The service's words.", past)).toBe("The receiver's certificate has expired.");
+	expect(of("tls_expired", "The service's words.", null)).toBe("The service's words.");
+	expect(of("tls_untrusted", "The service's words.", past)).toBe("The service's words.");
+	expect(of("timeout", null, null)).toBe("There was no response.");
 });
 
 it("reads an attempt aloud", () => {

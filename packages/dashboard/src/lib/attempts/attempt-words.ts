@@ -238,12 +238,19 @@ export function invalidity(certificate: Certificate | null, at: number): "expire
 	return valid_from !== null && Date.parse(valid_from) > at ? "early" : null;
 }
 
-interface Headlined extends ResponseFacts {
-	readonly status: "delivered" | "retrying" | "failed";
-	readonly attempt: number;
+interface Certified extends ResponseFacts {
 	readonly started_at: string;
 	/** The certificate that was rejected, if it is known. */
 	readonly certificate?: Certificate | null;
+}
+
+interface Headlined extends Certified {
+	readonly status: "delivered" | "retrying" | "failed";
+	readonly attempt: number;
+}
+
+interface Explained extends Certified {
+	readonly error: string | null;
 }
 
 /** The result in one line: `The receiver returned 500 (Internal Server Error)`. */
@@ -251,11 +258,19 @@ export function headline(attempt: Headlined): string {
 	if (attempt.status === "delivered") {
 		return attempt.attempt === 1 ? "Delivered on the first attempt" : `Delivered on attempt ${attempt.attempt}`;
 	}
-	if (attempt.error_code === "tls_expired") {
-		const why = invalidity(attempt.certificate ?? null, Date.parse(attempt.started_at));
-		if (why !== null) return `The receiver's certificate ${why === "expired" ? "has expired" : "isn't valid yet"}`;
-	}
-	return responseWords(attempt).headline;
+	return certificateFault(attempt) ?? responseWords(attempt).headline;
+}
+
+/** Why there was no response: in the service's words, unless the certificate says more. */
+export function explanation(attempt: Explained): string {
+	const fault = certificateFault(attempt);
+	return fault === null ? (attempt.error ?? "There was no response.") : `${fault}.`;
+}
+
+/** Whether a certificate that was out of date has expired or isn't valid yet; null if that isn't known. */
+function certificateFault({ error_code, certificate = null, started_at }: Certified): string | null {
+	const why = error_code === "tls_expired" ? invalidity(certificate, Date.parse(started_at)) : null;
+	return why && `The receiver's certificate ${why === "expired" ? "has expired" : "isn't valid yet"}`;
 }
 
 interface Spoken extends ResponseFacts {

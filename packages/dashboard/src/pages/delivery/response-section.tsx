@@ -1,7 +1,7 @@
 import { Text, Title } from "@mantine/core";
 import { certificateFields, dnsText } from "@posthorn/protocol";
 import type { Attempt } from "../../api/attempts.ts";
-import { statusText } from "../../lib/attempts/attempt-words.ts";
+import { explanation, statusText } from "../../lib/attempts/attempt-words.ts";
 import { formatMs } from "../../lib/text/numbers.ts";
 import { BodyView } from "./body-view.tsx";
 import classes from "./delivery.module.css";
@@ -23,10 +23,11 @@ export function ResponseSection({ attempt }: { attempt: Attempt }) {
 	);
 }
 
-function NoResponse({ attempt: { error, dns, certificate } }: { attempt: Attempt }) {
+function NoResponse({ attempt }: { attempt: Attempt }) {
+	const { dns, certificate } = attempt;
 	return (
 		<>
-			<Text size="sm">{error ?? "There was no response."}</Text>
+			<Text size="sm">{explanation(attempt)}</Text>
 			{dns === null ? null : (
 				<Text size="sm" mt={6}>
 					{dnsText(dns)}

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { Attempt } from "../../api/attempts.ts";
 import { watchedDeliveryQuery } from "../../api/deliveries.ts";
 import { sendTest, type Webhook } from "../../api/webhooks.ts";
-import { responseWords } from "../../lib/attempts/attempt-words.ts";
+import { explanation } from "../../lib/attempts/attempt-words.ts";
 import { deliveriesWaiting, waitWords, webhookName } from "../../lib/health/health.ts";
 import type { Waiting } from "../../lib/health/health-facts.ts";
 import { isolated } from "../../lib/text/names.ts";
@@ -158,13 +158,11 @@ function TestResponse({ projectId, webhookId, eventId, waiting, failed, onReplay
 }
 
 function ResponseResult({ attempt, projectId }: { attempt: Attempt; projectId: string }) {
-	const { status_code, error, response_ms, response_body, next_retry_at } = attempt;
+	const { status_code, response_ms, response_body, next_retry_at } = attempt;
 	return (
 		<>
 			<Text size="sm">
-				{status_code === null
-					? (error ?? `No response: ${responseWords(attempt).short}.`)
-					: `Returned ${status_code} in ${formatMs(response_ms)}.`}
+				{status_code === null ? explanation(attempt) : `Returned ${status_code} in ${formatMs(response_ms)}.`}
 				{next_retry_at === null ? null : (
 					<>
 						{" "}
