@@ -156,8 +156,15 @@ test("a webhook is deleted by typing its name", async ({ dashboard, page }) => {
 	const act = dialog.getByRole("button", { name: "Delete webhook" });
 	await expect(act).toBeDisabled();
 	await dialog.getByRole("textbox").fill("Accounting");
+	// Live updates may say so before the service has responded. The page then stayed, without the webhook.
+	await page.route(`**/webhooks/${id}`, async (route) => {
+		const response = await route.fetch();
+		if (route.request().method() === "DELETE") await page.getByRole("alert").waitFor();
+		await route.fulfill({ response });
+	});
 	await act.click();
 	await expect(page).toHaveURL(/\/webhooks$/);
+	await expect(page.getByText("Accounting is deleted.")).toBeVisible();
 	expect((await shop.get(shop.path(`/webhooks/${id}`))).status).toBe(404);
 });
 

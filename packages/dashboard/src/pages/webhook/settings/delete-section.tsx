@@ -1,6 +1,6 @@
 import { Button, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import { webhookHealthQuery } from "../../../api/health.ts";
 import { deleteWebhook, refreshWebhooks } from "../../../api/webhooks.ts";
@@ -8,7 +8,6 @@ import { pendingOf, pendingWords } from "../../../lib/attempts/pending.ts";
 import { webhookName } from "../../../lib/health/health.ts";
 import { isolated } from "../../../lib/text/names.ts";
 import { ConfirmByName } from "../../../ui/confirm.tsx";
-import { useIsMounted } from "../../../ui/hooks/use-is-mounted.ts";
 import { notifyDone } from "../../../ui/notify.tsx";
 import { Section } from "../../../ui/page/page.tsx";
 import type { SettingsProps } from "./settings-props.ts";
@@ -17,14 +16,16 @@ import type { SettingsProps } from "./settings-props.ts";
 export function DeleteSection({ projectId, webhook }: SettingsProps) {
 	const [asking, setAsking] = useState(false);
 	const navigate = useNavigate();
-	const isMounted = useIsMounted();
+	const router = useRouter();
 	const name = webhookName(webhook);
 	const health = useQuery(webhookHealthQuery(projectId, webhook.id)).data ?? undefined;
 	const waiting = pendingOf(health);
 	const remove = async () => {
+		const { pathname } = router.latestLocation;
 		await deleteWebhook(projectId, webhook.id);
 		// Nothing is left to save. If another page is open by now, it stays.
-		if (isMounted()) await navigate({ to: "/p/$projectId/webhooks", params: { projectId }, ignoreBlocker: true });
+		if (router.latestLocation.pathname === pathname)
+			await navigate({ to: "/p/$projectId/webhooks", params: { projectId }, ignoreBlocker: true });
 		notifyDone(`${isolated(name)} is deleted.`);
 		await refreshWebhooks(projectId);
 	};
