@@ -11,7 +11,7 @@ async function openLog({ dashboard, page }: { dashboard: Dashboard; page: Page }
 	for (const n of [1, 2, 3]) await shop.post(shop.path("/events"), purchase(n));
 	await receiver.count(3);
 	await page.setViewportSize({ width: 1700, height: 900 });
-	await page.goto(dashboard.project("/logs"));
+	await page.goto(dashboard.project("/logs?state=delivered"));
 	const rows = page.getByRole("table", { name: "Deliveries", includeHidden: true }).locator("tbody tr");
 	await expect(rows.filter({ hasText: "Delivered" })).toHaveCount(3);
 	return { rows, drawer: page.getByRole("dialog").filter({ hasText: "Attempt 1 of" }) };
@@ -64,7 +64,7 @@ for (const reducedMotion of ["reduce", "no-preference"] as const) {
 	});
 }
 
-// A key that was pressed before the next delivery was shown had no effect.
+// A key that was pressed before the next delivery was shown had no effect, and one while it closed opened the next one.
 test("each key moves by one delivery, however fast they come", async ({ dashboard, page }) => {
 	const { rows, drawer } = await openLog({ dashboard, page });
 	await rows.nth(0).focus();
@@ -76,4 +76,7 @@ test("each key moves by one delivery, however fast they come", async ({ dashboar
 	await expect(drawer).toContainText("ord_3");
 	await pressFast(page, "j", "k", "j");
 	await expect(drawer).toContainText("ord_2");
+	await pressFast(page, "Escape", "j");
+	await expect(page.getByRole("dialog")).toHaveCount(0);
+	await expect(rows.nth(1)).toBeFocused();
 });

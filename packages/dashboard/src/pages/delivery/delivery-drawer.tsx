@@ -1,6 +1,6 @@
 import { Skeleton, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useMatchRoute, useNavigate, useParams } from "@tanstack/react-router";
+import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
@@ -27,6 +27,8 @@ import { useReplay } from "./use-replay.tsx";
 import { useTitleWhile } from "./use-title-while.ts";
 
 const DELIVERY = "/p/$projectId/logs/$attemptId";
+/** The attempt's id in the address of a delivery; null in another one. */
+const idIn = (pathname: string) => /\/logs\/([^/]+)$/.exec(pathname)?.[1] ?? null;
 
 /** A delivery next to the list: its progress, what went wrong, and each request and response. */
 export function DeliveryDrawer() {
@@ -34,7 +36,7 @@ export function DeliveryDrawer() {
 	const search = useLogsSearch();
 	const { attemptId } = useParams({ from: "/signed-in/p/$projectId/developer/logs/$attemptId" });
 	const navigate = useNavigate();
-	const matchRoute = useMatchRoute();
+	const router = useRouter();
 	const { rows, loadMore } = useLogList();
 	const row = rows.find(({ id }) => id === attemptId);
 	// After a replay or a retry, the last attempt before it: the next one is opened as soon as it's made.
@@ -75,9 +77,9 @@ export function DeliveryDrawer() {
 		if (made !== undefined) show(made.id);
 	}, [made, show]);
 	const step = (by: 1 | -1) => {
-		// The key may be pressed again before the next delivery is shown.
-		const address = matchRoute({ to: DELIVERY, pending: true });
-		const id = address === false ? attemptId : address.attemptId;
+		// The next delivery may be about to be shown, or the drawer about to close.
+		const id = idIn(router.latestLocation.pathname);
+		if (id === null) return;
 		const from = rows.findIndex((one) => one.id === id);
 		const to = rows[stepIndex(from === -1 ? null : from, by, rows.length) ?? -1];
 		if (from === rows.length - 1 && by === 1) loadMore();
