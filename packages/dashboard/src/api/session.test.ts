@@ -2,33 +2,64 @@ import { afterEach, expect, it, vi } from "vitest";
 import { queryClient } from "./client/query-client.ts";
 import type { Session } from "./model.ts";
 import { sessionQuery, visitProject } from "./session.ts";
-import { rememberSession } from "./session-cache.ts";
+import { forgetSession, rememberSession, SESSION_KEY } from "./session-cache.ts";
 
 afterEach(() => {
 	vi.unstubAllGlobals();
 	queryClient.clear();
 });
 
+const cached = () => queryClient.getQueryData<Session | null>(SESSION_KEY);
 const project = (id: string, name = "A store") => ({ id, name, apps: [], role: "owner" as const });
+
+const operated = (projects: Session["projects"], csrf_token = "token"): Session => ({
+	account: {
+		id: "acc_1",
+		email: "olga@example.com",
+		name: "Olga",
+		operator: true,
+		created_at: "2026-11-21T00:00:00.000Z",
+	},
+	csrf_token,
+	by_link: false,
+	retry_delays: [],
+	log_retention_days: 30,
+	quarantine: false,
+	projects,
+});
+
+// Their pages then said that the access had ended.
+it("keeps projects that the operator opened one right after the other, and a session that was refetched", async () => {
+	const held = Promise.withResolvers<void>();
+	vi.stubGlobal("fetch", async (url: string) => {
+		if (url.endsWith("/proj_slow")) await held.promise;
+		return Response.json({ ...project(url.split("/").at(-1) ?? ""), created_at: "" });
+	});
+	const session = operated([]);
+	rememberSession(session);
+	const slow = visitProject(session, "proj_slow");
+	expect(await visitProject(session, "proj_next")).toBe(true);
+	rememberSession({ ...operated([]), ...cached(), csrf_token: "token of the refetched one" });
+	held.resolve();
+	expect(await slow).toBe(true);
+	expect(cached()).toEqual(operated([project("proj_next"), project("proj_slow")], "token of the refetched one"));
+});
+
+// Signed out, the operator was signed in again, though the service knew better.
+it("leaves a session ended that ends while a project is looked up", async () => {
+	vi.stubGlobal("fetch", async () => {
+		forgetSession();
+		return Response.json({ ...project("proj_1"), created_at: "" });
+	});
+	rememberSession(operated([]));
+	await visitProject(operated([]), "proj_1");
+	expect(cached()).toBeNull();
+});
 
 // Its page then said that the access had ended.
 it("keeps a project that the operator opened while the session was refetched", async () => {
 	const projects = Array.from({ length: 200 }, (_, n) => project(`proj_${n}`));
-	const session: Session = {
-		account: {
-			id: "acc_1",
-			email: "olga@example.com",
-			name: "Olga",
-			operator: true,
-			created_at: "2026-11-21T00:00:00.000Z",
-		},
-		csrf_token: "token",
-		by_link: false,
-		retry_delays: [],
-		log_retention_days: 30,
-		quarantine: false,
-		projects,
-	};
+	const session = operated(projects);
 	const visited = { ...session, projects: [...projects, project("proj_before"), project("proj_gone")] };
 	const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 	vi.stubGlobal("fetch", async (url: string) => {

@@ -58,7 +58,12 @@ async function projectOfOperator(projectId: string): Promise<SessionProject | nu
 export async function visitProject(session: Session, projectId: string): Promise<boolean> {
 	const visited = session.account.operator ? await projectOfOperator(projectId) : null;
 	if (visited === null) return false;
-	rememberSession({ ...session, projects: [...session.projects, visited] });
+	const current = queryClient.getQueryData<Session | null>(SESSION_KEY);
+	// Meanwhile, another project may have been visited, or the session refetched or ended.
+	if (current?.account.id === session.account.id) {
+		const others = current.projects.filter(({ id }) => id !== projectId);
+		rememberSession({ ...current, projects: [...others, visited] });
+	}
 	return true;
 }
 
