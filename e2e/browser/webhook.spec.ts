@@ -66,6 +66,25 @@ test("a new webhook shows its secret once, and receives verifiable events", asyn
 	expect(faults).toEqual([]);
 });
 
+// The button seemed to do nothing: the field was out of sight.
+test("a form that can't be submitted shows the first field with a fault", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	await page.setViewportSize({ width: 1_280, height: 700 });
+	await page.goto(dashboard.project("/webhooks/new"));
+	await page.getByRole("checkbox", { name: /^purchase\.completed/ }).check();
+	const url = page.getByLabel("URL");
+	const create = page.getByRole("button", { name: "Create webhook" });
+	await create.click();
+	await expect(url).toBeFocused();
+	await expect(url).toBeInViewport();
+	// The service finds this one.
+	await url.fill("https://localhost/hooks#here");
+	await create.click();
+	await expect(page.getByText("Must not have a fragment (#…): it would never be sent.", { exact: true })).toBeVisible();
+	await expect(url).toBeFocused();
+	await expect(url).toBeInViewport();
+});
+
 test("a webhook also sends the headers of Standard Webhooks once its settings say so", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

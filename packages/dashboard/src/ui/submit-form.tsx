@@ -71,9 +71,9 @@ interface SubmitFormProps<Values extends object> extends Omit<FormButtonsProps, 
 /** A form with its fields, and its buttons below them. */
 export function SubmitForm<Values extends object>(props: SubmitFormProps<Values>) {
 	const { form, send, gap = "md", readOnly = false, wide = false, children, ...buttons } = props;
-	const { busy, problem, submit } = useSubmit(form, send);
+	const { busy, problem, formProps } = useSubmit(form, send);
 	return (
-		<form onSubmit={form.onSubmit(submit)} noValidate>
+		<form {...formProps}>
 			<Stack gap={gap}>
 				{children}
 				{readOnly ? null : wide ? (

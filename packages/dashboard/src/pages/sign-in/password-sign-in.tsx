@@ -15,7 +15,7 @@ export function PasswordSignIn() {
 	const router = useRouter();
 	const { data: session } = useQuery(sessionQuery);
 	const form = useForm(signInForm());
-	const { busy, problem, submit } = useSubmit(form, async ({ email, password }) => {
+	const { busy, problem, formProps } = useSubmit(form, async ({ email, password }) => {
 		await signIn({ email: email.trim(), password });
 		router.history.push(safeNext(next));
 	});
@@ -34,7 +34,7 @@ export function PasswordSignIn() {
 					: `${ended ? "Your session has ended. Once you've signed in again, " : "After that "}you'll return to your page.`
 			}
 		>
-			<form onSubmit={form.onSubmit(submit)} noValidate>
+			<form {...formProps}>
 				<Stack>
 					<SignInFields form={form} emailRef={email} />
 					{problem === null ? null : <ErrorState error={problem} />}

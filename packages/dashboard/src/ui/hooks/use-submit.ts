@@ -1,4 +1,5 @@
 import type { UseFormReturnType } from "@mantine/form";
+import { useEffect, useRef, useState } from "react";
 import { ApiError } from "../../api/client/error.ts";
 import { faultsByField } from "../../lib/form-errors.ts";
 import { useAttempt } from "./use-attempt.ts";
@@ -6,14 +7,21 @@ import { useIsMounted } from "./use-is-mounted.ts";
 
 /**
  * Submits a form: busy meanwhile; faults in the response go to their fields. If any belongs to no field, `problem` has
- * them all, and if the form was closed, a notification.
+ * them all, and if the form was closed, a notification. The first field with a fault gets the focus.
  */
 export function useSubmit<Values extends object>(
-	form: Pick<UseFormReturnType<Values>, "setErrors" | "getValues">,
+	form: Pick<UseFormReturnType<Values>, "onSubmit" | "setErrors" | "getValues">,
 	send: (values: Values) => Promise<unknown>,
 ) {
 	const { busy, problem, attempt } = useAttempt();
 	const isMounted = useIsMounted();
+	const ref = useRef<HTMLFormElement>(null);
+	const [refusals, setRefusals] = useState(0);
+	// The field may be out of sight, far above the button.
+	useEffect(() => {
+		if (refusals > 0) ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+	}, [refusals]);
+	const refuse = () => setRefusals((count) => count + 1);
 	const submit = (values: Values) =>
 		attempt(async () => {
 			try {
@@ -24,7 +32,8 @@ export function useSubmit<Values extends object>(
 				const fields = Object.keys(faults);
 				const areShown = isMounted() && fields.length > 0 && fields.every((field) => field in form.getValues());
 				if (!areShown) throw error;
+				refuse();
 			}
 		});
-	return { busy, problem, submit };
+	return { busy, problem, formProps: { ref, onSubmit: form.onSubmit(submit, refuse), noValidate: true } };
 }
