@@ -180,7 +180,20 @@ test("restore refuses what isn't a sound backup of this service, and changes not
 		[["restore", join(shop.folder, "posthorn.db"), "--yes"], 1, /is the database itself/],
 	];
 	writeFileSync(join(shop.folder, "text.db"), "not a database, but long enough to look like a file of some kind");
-	refusals.push([["restore", join(shop.folder, "text.db"), "--yes"], 1, /not a SQLite database/]);
+	writeFileSync(join(shop.folder, "empty.db"), "");
+	// They advised to restore it from a backup, and to set the database to back up.
+	refusals.push(
+		[
+			["restore", join(shop.folder, "text.db"), "--yes"],
+			1,
+			/text\.db is not a SQLite database: name a file that posthorn backup wrote\./,
+		],
+		[
+			["restore", join(shop.folder, "empty.db"), "--yes"],
+			1,
+			/empty\.db is not a Posthorn database: name a backup of one\./,
+		],
+	);
 	for (const [args, code, err] of refusals)
 		expect(await posthorn(shop, ...args), args.join(" ")).toMatchObject({
 			code,
@@ -197,7 +210,7 @@ test("restore refuses what isn't a sound backup of this service, and changes not
 	renameSync(`${key}.away`, key);
 	expect(
 		readdirSync(shop.folder)
-			.filter((name) => name !== "text.db")
+			.filter((name) => name !== "text.db" && name !== "empty.db")
 			.toSorted(),
 	).toEqual(names);
 	await shop.start();

@@ -3,7 +3,7 @@ import { access, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
-import { readSqliteSetting, targetOf } from "../storage/sqlite/index.ts";
+import { backupError, readSqliteSetting, targetOf } from "../storage/sqlite/index.ts";
 import { examineSeal, examineStored, type Finding, warning } from "./local.ts";
 
 const LITTLE_DISK_BYTES = 1_000_000_000;
@@ -79,7 +79,7 @@ async function examineFolder(folder: string): Promise<Finding[]> {
 
 /** Whether the service can open what a backup contains. Throws a StorageError if the file isn't a backup. */
 export const examineBackup = (config: Config, file: string): Finding =>
-	examineSeal(config, file, readSqliteSetting(file, SEAL_CHECK));
+	examineSeal(config, file, readSqliteSetting(file, SEAL_CHECK, backupError));
 
 /** The file that a path leads to: it may be a link to another folder and disk, where SQLite also keeps its log. */
 function followed(path: string): string {

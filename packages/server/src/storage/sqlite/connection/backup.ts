@@ -8,7 +8,7 @@ import { beginQuarantine } from "../../verbs/settings.ts";
 import { APPLICATION_ID, migrate } from "../migrations/index.ts";
 import { runVerb } from "../verbs.ts";
 import { Connection } from "./connection.ts";
-import { isDamage, isUnreadable, storageError } from "./errors.ts";
+import { backupError, isDamage, isUnreadable, storageError } from "./errors.ts";
 import { ExclusiveLock, makeFile, makeFolder, targetOf } from "./files.ts";
 import { openToRead } from "./reading.ts";
 
@@ -28,7 +28,7 @@ export async function backupSqlite(sourcePath: string, targetPath: string): Prom
 		throw new StorageError("unusable", `There is no folder ${folder}: create it, or choose another for the backup.`);
 	const unfinished = `${target}.${randomUUID()}.unfinished`;
 	try {
-		copyDatabase(sourcePath, unfinished, target);
+		copyDatabase("database", sourcePath, unfinished, target);
 		await flush(unfinished);
 		if (existsSync(target)) throw alreadyThere(target);
 		await rename(unfinished, target);
@@ -43,26 +43,33 @@ export async function backupSqlite(sourcePath: string, targetPath: string): Prom
 const alreadyThere = (target: string) =>
 	new StorageError("unusable", `${target} already exists: choose a new file for the backup.`);
 
+/** How errors name the file that is copied, and what to do. */
+const SOURCES = {
+	database: { asError: storageError, advice: "set the one to back up" },
+	backup: { asError: backupError, advice: "name a backup of one" },
+} as const;
+
 /**
  * Copies a database into one new file. Throws a StorageError.
  *
  * @param shown the file that users know, for errors
  */
-function copyDatabase(sourcePath: string, targetPath: string, shown: string): void {
-	let from = sourcePath;
+function copyDatabase(kind: keyof typeof SOURCES, sourcePath: string, targetPath: string, shown: string): void {
+	const { asError, advice } = SOURCES[kind];
+	let isRead = false;
 	try {
 		const source = openToRead(sourcePath);
 		try {
 			if (source.prepare("PRAGMA application_id").get()?.application_id !== APPLICATION_ID)
-				throw new StorageError("unusable", `${sourcePath} is not a Posthorn database: set the one to back up.`);
-			from = shown;
+				throw new StorageError("unusable", `${sourcePath} is not a Posthorn database: ${advice}.`);
+			isRead = true;
 			makeFile(targetPath);
 			source.prepare("VACUUM INTO ?").run(targetPath);
 		} finally {
 			source.close();
 		}
 	} catch (error) {
-		throw storageError(error, isDamage(error) ? sourcePath : from);
+		throw isRead && !isDamage(error) ? storageError(error, shown) : asError(error, sourcePath);
 	}
 }
 
@@ -100,7 +107,7 @@ export async function restoreSqlite(backupPath: string, databasePath: string): P
 	const lock = lockIn(path);
 	const draft = `${path}.${randomUUID()}.unfinished`;
 	try {
-		copyDatabase(backup, draft, path);
+		copyDatabase("backup", backup, draft, path);
 		const backupAt = prepare(draft, backup, path);
 		await flush(draft);
 		giveToOwner(path, draft, lock.path);
@@ -141,7 +148,7 @@ function prepare(draft: string, backup: string, path: string): number | null {
 			db.close();
 		}
 	} catch (error) {
-		throw storageError(error, isUnreadable(error) ? backup : path);
+		throw isUnreadable(error) ? backupError(error, backup) : storageError(error, path);
 	}
 }
 

@@ -78,6 +78,17 @@ export function storageError(error: unknown, path: string): unknown {
 	}
 }
 
+/** The same for the backup that is restored, which can't be advised to be restored from a backup. */
+export function backupError(error: unknown, path: string): unknown {
+	const failure = (text: string) => new StorageError("unusable", text, { cause: error });
+	if (isDamage(error)) return failure(`${path} is damaged (${(error as Error).message}): use another backup.`);
+	if (isUnreadable(error))
+		return failure(
+			`${path} is not a SQLite database: name a file that posthorn backup wrote. If it is compressed or encrypted, unpack it first.`,
+		);
+	return storageError(error, path);
+}
+
 /** An error in the form in which it is passed between threads. */
 export interface ErrorNote {
 	readonly code: StorageErrorCode | null;

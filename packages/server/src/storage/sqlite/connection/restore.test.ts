@@ -115,7 +115,7 @@ test("changes nothing while a service has the database, or if the backup is dama
 	writeFileSync(backup, damaged);
 	await expect(restoreSqlite(backup, path)).rejects.toMatchObject({
 		code: "unusable",
-		message: expect.stringMatching(/^\S+backup\.db is damaged/),
+		message: expect.stringMatching(/^\S+backup\.db is damaged \(.+\): use another backup\.$/),
 	});
 	expect(leftOvers()).toEqual(["posthorn.db-wal"]);
 	const intact = new DatabaseSync(path);

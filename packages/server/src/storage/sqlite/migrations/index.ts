@@ -50,8 +50,10 @@ function pragma(db: DatabaseSync, name: "user_version" | "application_id"): numb
 /**
  * Reads a setting of an existing database without changing anything; null if it isn't set. Throws a StorageError
  * `unusable`, as opening would, if the file is damaged, another program's, or written by a newer version.
+ *
+ * @param translate makes the StorageError; `backupError` for a backup
  */
-export function readSqliteSetting(path: string, name: string): string | null {
+export function readSqliteSetting(path: string, name: string, translate = storageError): string | null {
 	try {
 		// Opening a database that isn't in use would leave files next to it that belong to this user.
 		const db = openToRead(path, !isInUse(path));
@@ -64,6 +66,6 @@ export function readSqliteSetting(path: string, name: string): string | null {
 			db.close();
 		}
 	} catch (error) {
-		throw storageError(error, path);
+		throw translate(error, path);
 	}
 }
