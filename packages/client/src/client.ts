@@ -125,11 +125,11 @@ export function createClient({
 
 	/** Throws for everything but 2xx, after the retries that the call allows. */
 	async function call(request: Request, idempotent = SAFE_TO_REPEAT.has(request.method)): Promise<Response> {
-		const { pathname } = new URL(request.url);
+		const url = new URL(request.url);
 		const { method, signal } = request;
 		const attempt = async (until: AbortSignal) =>
 			complete(await doFetch(new Request(request.clone(), { signal: until, redirect: REDIRECT })));
-		return withRetries(attempt, { name: `${method} ${pathname}`, idempotent, signal }, retry);
+		return withRetries(attempt, { name: `${method} ${url.pathname}`, url, idempotent, signal }, retry);
 	}
 
 	const api = createFetchClient<paths>({
@@ -152,7 +152,7 @@ export function createClient({
 			const headers = { Authorization: `Bearer ${key}` };
 			return complete(await doFetch(at, { headers, signal: until, redirect: REDIRECT }));
 		};
-		const response = await withRetries(attempt, { name, idempotent: true, signal }, retries);
+		const response = await withRetries(attempt, { name, url: at, idempotent: true, signal }, retries);
 		const text = await response.text();
 		const page = parsePage(text);
 		if (page === undefined) throw new ApiError(name, response, text);

@@ -16,6 +16,8 @@ export type OnRetry = (error: Error, delayMs: number) => void;
 export interface Call {
 	/** For errors: method and path. */
 	readonly name: string;
+	/** For errors, which name its host. */
+	readonly url: URL;
 	/** Whether the call may be repeated if its result is unknown. */
 	readonly idempotent: boolean;
 	readonly signal?: AbortSignal | undefined;
@@ -55,12 +57,12 @@ export function checkRetry({ retries, maxDelayMs, timeoutMs }: RetryOptions): vo
  */
 export async function withRetries(
 	attempt: (signal: AbortSignal) => Promise<Response>,
-	{ name, idempotent, signal, onRetry }: Call,
+	{ name, url, idempotent, signal, onRetry }: Call,
 	{ retries = DEFAULTS.retries, maxDelayMs = DEFAULTS.maxDelayMs, timeoutMs = DEFAULTS.timeoutMs }: RetryOptions = {},
 ): Promise<Response> {
 	for (let tries = 0; ; tries++) {
 		signal?.throwIfAborted();
-		const { response, error } = await once(attempt, name, timeoutMs, signal);
+		const { response, error } = await once(attempt, { name, url, signal }, timeoutMs);
 		if (response?.ok) return response;
 		const failure = error ?? (await errorOf(name, response!));
 		if (failure instanceof InvalidCallError) throw failure;
@@ -80,9 +82,8 @@ type Once =
 
 async function once(
 	attempt: (signal: AbortSignal) => Promise<Response>,
-	name: string,
+	{ name, url, signal }: Pick<Call, "name" | "url" | "signal">,
 	timeoutMs: number,
-	signal: AbortSignal | undefined,
 ): Promise<Once> {
 	const timeout = new AbortController();
 	const late = () => timeout.abort(new DOMException(`There was no response within ${timeoutMs} ms.`, "TimeoutError"));
@@ -93,7 +94,9 @@ async function once(
 		signal?.throwIfAborted();
 		const invalid = invalidIn(cause);
 		if (invalid) return { error: new InvalidCallError(`${name} can't be sent: ${invalid}.`, { cause }) };
-		const why = timeout.signal.aborted ? `no response within ${timeoutMs / 1_000} s` : reasonOf(cause);
+		const why = timeout.signal.aborted
+			? `no response from ${url.host} within ${timeoutMs / 1_000} s`
+			: reasonOf(cause, url);
 		return { error: new ConnectionError(`${name}: ${why}.`, { cause }) };
 	} finally {
 		// A stream of events that the response begins may last longer.
@@ -117,13 +120,19 @@ function invalidIn(error: unknown): string | undefined {
 		: undefined;
 }
 
-/** In Node and Deno, `fetch` only says that it failed, and its cause says why; in Bun, it says why itself. */
-function reasonOf(error: unknown): string {
+/**
+ * In Node and Deno, `fetch` only says that it failed, and its cause says why; in Bun, it says why itself. Only some
+ * reasons name the host.
+ */
+function reasonOf(error: unknown, { host, hostname }: URL): string {
 	const { message = String(error), cause } = error as Error;
 	const { code, message: why, reason } = (cause ?? {}) as { code?: string; message?: string; reason?: string };
 	// OpenSSL's own message is a line of its source code.
 	const said = reason && why?.includes(":error:") ? `TLS: ${reason}` : why || code || message;
-	return `the service can't be reached (${said.replace(/\.$/, "")})`;
+	const words = said.split(/[\s()/,"]+/);
+	// Without an IPv6 address's brackets, as Node names it.
+	const isNamed = [host, hostname, host.replaceAll(/[[\]]/g, "")].some((name) => words.includes(name));
+	return `the service${isNamed ? "" : ` at ${host}`} can't be reached (${said.replace(/\.$/, "")})`;
 }
 
 /**

@@ -115,15 +115,22 @@ test.each(["start", 812, null, undefined, {}, { limit: 2 }])("refuses to read fr
 test("says why the service can't be reached, whatever fetch throws", async () => {
 	const options = { key: "phk_1", project: "proj_1", retry: { retries: 0 } };
 	const encrypted = createClient({ ...options, url: service.url.replace("http:", "https:") });
-	await expect(encrypted.end()).rejects.toThrow(/: the service can't be reached \(TLS: wrong version number\)\.$/);
+	const { host } = new URL(service.url);
+	const away = `: the service at ${host} can't be reached`;
+	await expect(encrypted.end()).rejects.toThrow(`${away} (TLS: wrong version number).`);
 	const throwing = (error: Error) =>
 		createClient({ ...options, url: service.url, fetch: async () => Promise.reject(error) }).end();
 	// As Bun 1.4 says it.
 	const refused = "ECONNREFUSED: Unable to connect. Is the computer able to access the url?";
 	const bun = throwing(Object.assign(new TypeError(refused), { code: "ECONNREFUSED" }));
 	await expect(bun).rejects.toThrow(ConnectionError);
-	await expect(bun).rejects.toThrow(`: the service can't be reached (${refused}).`);
-	// As Deno 2.9 says it; following would have tried again without an end.
+	await expect(bun).rejects.toThrow(`${away} (${refused}).`);
+	// As Node says it, with an address, and as Deno 2.9 does.
+	for (const said of [`connect ECONNREFUSED ${host}`, `error sending request for url (http://${host}/v1): refused`]) {
+		const named = throwing(new TypeError("fetch failed", { cause: new Error(said) }));
+		await expect(named).rejects.toThrow(`: the service can't be reached (${said}).`);
+	}
+	// In Deno; following would have tried again without an end.
 	const deno = throwing(new TypeError("Fetch failed: Requests to port 6000 are blocked"));
 	await expect(deno).rejects.toThrow(InvalidCallError);
 	await expect(deno).rejects.toThrow(/can't be sent: fetch refuses to connect to this port; let/);
@@ -336,7 +343,7 @@ test("a call without a response ends with its timeout", async () => {
 	const error = await posthorn.publish(ORDER).catch((thrown: unknown) => thrown);
 	expect(error).toMatchObject({
 		name: "ConnectionError",
-		message: expect.stringContaining("no response within 0.0205 s"),
+		message: expect.stringMatching(/: no response from 127\.0\.0\.1:\d+ within 0\.0205 s\.$/),
 	});
 	expect((error as ConnectionError).cause).toMatchObject({ name: "TimeoutError" });
 });
