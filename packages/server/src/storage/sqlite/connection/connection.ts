@@ -27,8 +27,8 @@ const withAnyLimit = (text: string): string => text.replaceAll(/\bLIMIT \?\d*/g,
 type Row = Record<string, SQLOutputValue>;
 
 /**
- * A statement whose rows are objects of one class. Creating Node's own rows, and reading their members, takes longer:
- * they are dictionaries to V8.
+ * A statement whose rows are objects of one class. Node's own rows are dictionaries to V8. Creating them and reading
+ * their members takes longer, and each leaves a hidden class behind until the next full collection.
  */
 class RowReader {
 	readonly statement: StatementSync;
@@ -52,6 +52,15 @@ class RowReader {
 		const rows = this.statement.all(...values) as unknown as SQLOutputValue[][];
 		return rows.map((row) => new this.#Row(row));
 	}
+
+	get(...values: readonly SQLInputValue[]): Row | undefined {
+		const row = this.statement.get(...values) as unknown as SQLOutputValue[] | undefined;
+		return row && new this.#Row(row);
+	}
+
+	*iterate(...values: readonly SQLInputValue[]): Generator<Row, void> {
+		for (const row of this.statement.iterate(...values)) yield new this.#Row(row as unknown as SQLOutputValue[]);
+	}
 }
 
 /** A connection with its prepared statements and the names that it has looked up. */
@@ -69,7 +78,7 @@ export class Connection {
 		return this.#statements.get(text) ?? keep(this.#statements, text, this.#prepare(text));
 	}
 
-	/** The same for one that returns many rows. */
+	/** The same for one that returns many rows, or runs for each event that is sent. */
 	reader(text: string): RowReader {
 		return this.#readers.get(text) ?? keep(this.#readers, text, new RowReader(this.#prepare(text)));
 	}

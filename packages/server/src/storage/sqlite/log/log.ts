@@ -18,15 +18,15 @@ export function readLog(c: Connection, { projectId, after, window, types }: Para
 	const from = Math.max(after, 0);
 	if (project === null) return rows.done();
 	if (types === undefined) {
-		const log = c.sql(`SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq > ? ORDER BY seq LIMIT ?`);
+		const log = c.reader(`SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq > ? ORDER BY seq LIMIT ?`);
 		for (const row of log.iterate(project, from, window.maxEvents)) if (!rows.add(row)) break;
 		return rows.done();
 	}
 	const codes = [...new Set(types)].map((type) => c.names.type(type)).filter((code) => code !== null);
 	if (codes.length === 0) return rows.done();
 	const ranges = codes.map((code) => `SELECT seq FROM events WHERE project_no = ?1 AND type = ${code} AND seq > ?2`);
-	const seqs = c.sql(mergedRanges(ranges, "seq")).all(project, from, window.maxEvents);
-	for (const { seq } of seqs) if (!rows.add(c.sql(BY_SEQ).get(project, seq as number)!)) break;
+	const seqs = c.reader(mergedRanges(ranges, "seq")).all(project, from, window.maxEvents);
+	for (const { seq } of seqs) if (!rows.add(c.reader(BY_SEQ).get(project, seq as number)!)) break;
 	return rows.done();
 }
 
@@ -35,7 +35,7 @@ export function readEvents(c: Connection, { projectId, seqs }: Params<"readEvent
 	const project = c.names.project(projectId);
 	if (project === null) return rows.done();
 	for (const seq of new Set(seqs)) {
-		const row = c.sql(BY_SEQ).get(project, seq);
+		const row = c.reader(BY_SEQ).get(project, seq);
 		if (row !== undefined) rows.add(row);
 	}
 	return rows.done();
