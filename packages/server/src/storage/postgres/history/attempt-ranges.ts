@@ -98,7 +98,7 @@ const rowsInKinds = (order: Order, owners: string, more: string, columns: string
 	) a`;
 
 /** Attempts in the order of the primary key backwards, so that no other index is considered. */
-export const backwards = (condition: string) => `
+const backwards = (condition: string) => `
 	SELECT * FROM posthorn.attempts WHERE project_no = $1 AND ${condition}
 	ORDER BY seq DESC, webhook_no DESC, replay DESC, attempt DESC, id DESC`;
 

@@ -43,7 +43,6 @@ import type { PostgresNode } from "../node.ts";
 import { dayBefore, newestDaysFirst } from "../retention/partitions.ts";
 import {
 	atEntry,
-	backwards,
 	countMatches,
 	findAttempts,
 	HAS_LATER,
@@ -172,22 +171,23 @@ export function listAttemptSummaries(
 }
 
 /**
- * Attempts with what has become of their deliveries. What followed starts a day before the first attempt, in case clocks
- * differ; or it is found among the attempts of their events, if these are read anyway. A deleted webhook has no lane.
- * Pending attempts are found by bounds and in an order that only the primary key has.
+ * Attempts with what has become of their deliveries. What followed is found by one lookup in the index of each day,
+ * however often a delivery was replayed, starting a day before the first attempt, in case clocks differ; or among the
+ * attempts of their events, if these are read anyway. A deleted webhook has no lane. Pending attempts are found by bounds
+ * and in an order that only the primary key has.
  *
  * @param summaries a SELECT of their summaries and these further columns
  * @param since the lowest id of what may have followed
  */
 const followed = (summaries: (more: string) => string, since: string, hasLater: boolean) => `
-	WITH page AS MATERIALIZED (${summaries(`, a.dismissed_at, ${IS_OPEN} AS is_open${hasLater ? `, ${HAS_LATER}` : ""}`)})
-	${hasLater ? "" : `, replayed AS MATERIALIZED (${replaysOf("page", since)})`}
 	SELECT a.*, pending.replay AS next_replay, pending.due_at,
 		is_open AND ${hasLater ? HAS_LATER : laterExists(since)} AS is_followed,
 		is_open AND NOT EXISTS (
 			SELECT FROM posthorn.lanes l WHERE l.project_no = $1 AND l.webhook_no = a.webhook_no
 		) AS webhook_deleted
-	FROM page a LEFT JOIN LATERAL (
+	FROM (
+		${summaries(`, a.dismissed_at, ${IS_OPEN} AS is_open${hasLater ? `, ${HAS_LATER}` : ""}`)}
+	) a LEFT JOIN LATERAL (
 		SELECT r.replay, r.due_at FROM posthorn.retries r
 		WHERE r.project_no = $1 AND (r.seq, r.webhook_no) BETWEEN (a.seq, a.webhook_no) AND (a.seq, a.webhook_no)
 			AND is_open
@@ -195,34 +195,13 @@ const followed = (summaries: (more: string) => string, since: string, hasLater: 
 	) pending ON true
 	ORDER BY a.id DESC`;
 
-/** A page whose failed deliveries have this many attempts of replays looks up each of them instead. */
-const MAX_REPLAYS = 100;
-
-/**
- * The replays of a page's failed deliveries: for each webhook, one scan of the index of each day, which skips the events
- * that a day doesn't have.
- */
-const replaysOf = (page: string, since: string) => `
-	SELECT n.webhook_no, n.seq, n.replay FROM (
-		SELECT webhook_no, array_agg(seq) AS seqs FROM ${page} WHERE status = ${STATUS_CODE.failed} GROUP BY webhook_no
-	) failed CROSS JOIN LATERAL (
-		${backwards(`seq = ANY (failed.seqs) AND webhook_no = failed.webhook_no AND replay > 0 AND id >= ${since}::text`)}
-		LIMIT ${MAX_REPLAYS}
-	) n
-	LIMIT ${MAX_REPLAYS}`;
-
-/**
- * Only replays follow a failed attempt, since it ends its series. What followed others is found by one lookup in the index
- * of each day, however often the delivery was replayed.
- */
-const laterExists = (since: string) => `
-		CASE WHEN a.status = ${STATUS_CODE.failed} AND (SELECT count(*) FROM replayed) < ${MAX_REPLAYS} THEN EXISTS (
-			SELECT FROM replayed n WHERE n.webhook_no = a.webhook_no AND n.seq = a.seq AND n.replay > a.replay
-		) ELSE EXISTS (
-			SELECT FROM posthorn.attempts n
+/** In the order of the primary key, so that no other index is considered. */
+const laterExists = (since: string) => `(
+			SELECT true FROM posthorn.attempts n
 			WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no
 				AND (n.replay, n.attempt) > (a.replay, a.attempt) AND n.id >= ${since}::text
-		) END`;
+			ORDER BY n.seq, n.webhook_no, n.replay, n.attempt, n.id LIMIT 1
+		) IS NOT NULL`;
 
 const FOLLOWABLE = `${SUMMARIZED}, dismissed_at`;
 const followedFirst = (attempts: string, hasLater: boolean) =>
