@@ -71,9 +71,18 @@ test("a form that can't be submitted shows the first field with a fault", async 
 	await dashboard.enter(page);
 	await page.setViewportSize({ width: 1_280, height: 700 });
 	await page.goto(dashboard.project("/webhooks/new"));
-	await page.getByRole("checkbox", { name: /^purchase\.completed/ }).check();
 	const url = page.getByLabel("URL");
 	const create = page.getByRole("button", { name: "Create webhook" });
+	await create.click();
+	await expect(url).toBeFocused();
+	// The focus stayed on the button.
+	await url.fill("https://localhost/hooks");
+	await create.click();
+	await expect(page.getByRole("checkbox", { name: "All event types" })).toBeFocused();
+	await expect(page.getByRole("alert")).toBeInViewport();
+	await expectAccessible(page);
+	await page.getByRole("checkbox", { name: /^purchase\.completed/ }).check();
+	await url.fill("");
 	await create.click();
 	await expect(url).toBeFocused();
 	await expect(url).toBeInViewport();

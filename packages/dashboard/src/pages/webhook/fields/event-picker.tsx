@@ -42,6 +42,12 @@ export function EventPicker({ value, onChange, error, disabled = false, onLook }
 			<Input.Description mb={6}>
 				It receives these events, starting with the first one after you save.
 			</Input.Description>
+			{/* Above the events: the first one gets the focus, and the last one may be out of sight. */}
+			{error ? (
+				<Input.Error id={errorId} mb={6} role="alert">
+					{error}
+				</Input.Error>
+			) : null}
 			{entries === undefined ? (
 				<SkeletonRows count={9} height={52} />
 			) : (
@@ -52,6 +58,8 @@ export function EventPicker({ value, onChange, error, disabled = false, onLook }
 							checked={chosen.size === total}
 							indeterminate={chosen.size > 0 && chosen.size < total}
 							disabled={disabled}
+							aria-invalid={Boolean(error)}
+							aria-describedby={error ? errorId : undefined}
 							onChange={(event) =>
 								choose(event.currentTarget.checked ? new Set(entries.map(({ type }) => type)) : new Set())
 							}
@@ -78,11 +86,6 @@ export function EventPicker({ value, onChange, error, disabled = false, onLook }
 					))}
 				</div>
 			)}
-			{error ? (
-				<Input.Error id={errorId} mt={6} role="alert">
-					{error}
-				</Input.Error>
-			) : null}
 		</fieldset>
 	);
 }
