@@ -30,7 +30,7 @@ test.describe("after the last attempt", () => {
 		await expect(rows).toHaveCount(1 + 2);
 		await rows.filter({ hasText: "ERP" }).click();
 		const drawer = page.getByRole("dialog", { name: /^purchase\.completed/ });
-		await expect(drawer).toContainText('It said: {"error":"the database is read-only"}');
+		await expect(drawer).toContainText("It said: the database is read-only");
 		erp.respondWith(() => ({}));
 		// It replayed at once here, and asked in a row.
 		await drawer.getByRole("button", { name: "Replay" }).click();
@@ -63,7 +63,7 @@ test.describe("after the last attempt", () => {
 		await erp.count(6);
 		await page.goto(dashboard.project(`/webhooks/${id}`));
 		const banner = page.getByRole("region", { name: "What is wrong" });
-		await expect(banner).toContainText('It said: {"error":"the database is read-only"}');
+		await expect(banner).toContainText("It said: the database is read-only");
 		await expect(banner.getByRole("button", { name: "Replay 3 failed deliveries" })).toBeVisible();
 		erp.respondWith(() => ({}));
 		await page.getByRole("button", { name: "Send test event" }).click();
