@@ -37,7 +37,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 		station: "no host",
 		said: "found no host with that name",
 		headline: "The receiver's host name doesn't exist",
-		short: "name not found",
+		short: "no host",
 		now: "Host name not found",
 		has: "hasn't been found in DNS",
 	},

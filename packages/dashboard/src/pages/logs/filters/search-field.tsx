@@ -30,7 +30,7 @@ export function SearchField({ search, onChange, onOpenAttempt }: SearchFieldProp
 			ref={field}
 			className={classes.find}
 			aria-label="Search"
-			placeholder="Id, order, customer, text"
+			placeholder="Order, customer, text"
 			data={choices.map(({ label }) => label)}
 			filter={({ options }) => options}
 			selectFirstOptionOnChange
