@@ -17,8 +17,9 @@ import { serveDashboard } from "./dashboard.ts";
 import { Admission, inSlices } from "./http/admission.ts";
 import { Bodies, checkBody, OneByOne, readJsonBodies, releaseBody, turnOf } from "./http/body.ts";
 import { Connections } from "./http/connections.ts";
+import { FailureLog } from "./http/failure-log.ts";
 import { lengthOfList } from "./http/json-body.ts";
-import { FailureLog, invalid, notFound, Problem, refuseConnection, sendProblem } from "./http/problem.ts";
+import { invalid, notFound, Problem, refuseConnection, sendProblem } from "./http/problem.ts";
 import { readQuery } from "./http/validate.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import {
@@ -60,7 +61,8 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		...parts.connectionLimits,
 		callerOf: (request) => callers.find(request),
 	});
-	const failures = new FailureLog(parts);
+	const storageCheck = new StorageCheck(parts);
+	const failures = new FailureLog({ ...parts, storageCheck });
 	const app = Fastify({
 		logger: false,
 		serverFactory: (handle) => connections.serve(handle),
@@ -107,7 +109,6 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		connections.end();
 	});
 	let openApi: string | undefined;
-	const storageCheck = new StorageCheck(parts);
 	const document = (): string => {
 		openApi ??= JSON.stringify(openApiDocument(routes, parts.config));
 		return openApi;
@@ -146,6 +147,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	const health = new HealthCount(parts);
 	metrics.watchHealth(health);
 	app.addHook("onClose", async () => {
+		failures.close();
 		// Nothing waits for it: if it fails, another node counts a few minutes later.
 		void health.stop().catch(() => undefined);
 	});

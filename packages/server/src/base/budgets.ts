@@ -202,12 +202,6 @@ export const METRICS = {
 	renders: { burst: 30, perMinute: 60 },
 } as const;
 
-/** Requests that failed because storage did, in the service's log: there may be thousands a second. */
-export const LOGGED_FAILURES = {
-	/** For each reason. */
-	lines: { burst: 10, perMinute: 30 },
-} as const;
-
 /** The API keys that a node caches. */
 export const API_KEYS = {
 	/** Recently found keys. Beyond this, the oldest is dropped. */

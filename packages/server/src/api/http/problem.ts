@@ -1,14 +1,13 @@
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { PasswordsBusy } from "../../accounts/index.ts";
-import { LOGGED_FAILURES, REQUESTS } from "../../base/budgets.ts";
+import { REQUESTS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/logger.ts";
 import { type Fault, grouped } from "../../base/text.ts";
-import { RateLimit } from "../../base/throttle.ts";
 import type { Busy } from "../../engine/engine.ts";
 import { StorageError } from "../../storage/port.ts";
 import { closeAfter, NOT_ONE_HOST, SMALL_CHUNKS } from "./connections.ts";
+import type { FailureLog } from "./failure-log.ts";
 
 /**
  * Every kind of error that the API returns (RFC 9457): its type, status and title, when it is returned, and what
@@ -258,28 +257,6 @@ export function sendProblem(
 		.type(PROBLEM_TYPE)
 		.serializer((body: string) => body)
 		.send(JSON.stringify(problem));
-}
-
-/** Logs requests that failed. While storage fails, a few lines say as much as one for every request. */
-export class FailureLog {
-	readonly #logger: Logger;
-	readonly #lines: RateLimit;
-	#unlogged = 0;
-
-	constructor({ logger, clock }: { readonly logger: Logger; readonly clock: Pick<Clock, "elapsed"> }) {
-		this.#logger = logger;
-		this.#lines = new RateLimit(LOGGED_FAILURES.lines, clock);
-	}
-
-	add(error: unknown, request: FastifyRequest): void {
-		if (error instanceof StorageError && this.#lines.take(error.code) !== null) {
-			this.#unlogged++;
-			return;
-		}
-		const line = { err: error, requestId: request.id, route: request.routeOptions.url };
-		this.#logger.error(this.#unlogged > 0 ? { ...line, unlogged: this.#unlogged } : line, "a request failed");
-		this.#unlogged = 0;
-	}
 }
 
 function hasBody({ headers }: FastifyRequest): boolean {
