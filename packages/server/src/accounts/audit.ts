@@ -1,6 +1,7 @@
-import type { Clock } from "../base/clock.ts";
+import type { Clock, Timer } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
-import type { AccountStorage, Actor } from "../storage/port.ts";
+import type { Logger } from "../base/logger.ts";
+import { type AccountStorage, type Actor, type AuditEntry, StorageError } from "../storage/port.ts";
 
 /** Every recorded action; the names are stable. */
 export const AUDIT_ACTIONS = [
@@ -52,19 +53,88 @@ export interface AuditNote {
 export interface AuditOptions {
 	readonly storage: Pick<AccountStorage, "appendAudit">;
 	readonly clock: Pick<Clock, "now">;
+	/** Real time, even if `clock` is virtual. */
+	readonly disk: Pick<Clock, "setTimeout">;
 	readonly ids: IdSource;
+	readonly logger: Logger;
 }
 
+/** From one try to write the missing entries to the next, milliseconds. */
+const RETRY_MS = 5_000;
+
+/**
+ * Records actions once they are done. An entry that storage can't take, as on a full disk, is kept in memory and in the
+ * service's log, and is written as soon as storage works again. Until then, the API refuses further recorded actions in
+ * its project, so few entries wait.
+ */
 export class Audit {
 	readonly #options: AuditOptions;
+	/** By project: the entries that aren't written yet, oldest first. */
+	readonly #missing = new Map<string, AuditEntry[]>();
+	#timer: Timer | null = null;
+	#retrying: Promise<void> = Promise.resolve();
+	#isClosed = false;
 
 	constructor(options: AuditOptions) {
 		this.#options = options;
 	}
 
+	/** Resolves once the entry is written, or kept for later because storage failed. */
 	async record(actor: Actor, note: AuditNote): Promise<void> {
-		const { storage, clock, ids } = this.#options;
-		const id = ids.next("audit");
-		await storage.appendAudit({ id, at: clock.now(), actor, target: null, detail: {}, ...note });
+		const { storage, clock, ids, logger } = this.#options;
+		const entry = { id: ids.next("audit"), at: clock.now(), actor, target: null, detail: {}, ...note };
+		try {
+			await storage.appendAudit(entry);
+		} catch (error) {
+			if (!(error instanceof StorageError)) throw error;
+			logger.error({ reason: error.message, entry }, "an entry of the audit log is written later");
+			this.#missing.set(note.projectId, [...(this.#missing.get(note.projectId) ?? []), entry]);
+			this.#timer ??= this.#soon();
+		}
+	}
+
+	/** Whether entries of a project aren't written yet. */
+	isBehind(projectId: string): boolean {
+		return this.#missing.has(projectId);
+	}
+
+	/** Writes a project's missing entries. Rejects with a StorageError while that fails. */
+	async catchUp(projectId: string): Promise<void> {
+		const { storage, logger } = this.#options;
+		for (const entry of this.#missing.get(projectId) ?? []) {
+			try {
+				await storage.appendAudit(entry);
+			} catch (error) {
+				if (error instanceof StorageError) throw error;
+				logger.error({ err: error, entry }, "failed to write the audit log");
+			}
+			const others = this.#missing.get(projectId)?.filter((other) => other !== entry) ?? [];
+			if (others.length > 0) this.#missing.set(projectId, others);
+			else if (this.#missing.delete(projectId)) logger.warn({ projectId }, "the audit log is complete again");
+		}
+	}
+
+	/** Tries once more to write what is missing. */
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		this.#timer?.cancel();
+		await this.#retrying;
+		await this.#catchUp();
+	}
+
+	#soon(): Timer | null {
+		if (this.#isClosed) return null;
+		const retry = async () => {
+			await this.#catchUp();
+			this.#timer = this.#missing.size > 0 ? this.#soon() : null;
+		};
+		return this.#options.disk.setTimeout(() => {
+			this.#retrying = retry();
+		}, RETRY_MS);
+	}
+
+	async #catchUp(): Promise<void> {
+		// A failure was logged with its entry, and storage may fail for one project only.
+		for (const projectId of this.#missing.keys()) await this.catchUp(projectId).catch(() => undefined);
 	}
 }

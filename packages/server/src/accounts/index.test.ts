@@ -1,8 +1,11 @@
 import { EventEmitter, once } from "node:events";
+import { VirtualClock } from "@posthorn/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../base/clock.ts";
 import { silentLogger } from "../base/logger.ts";
+import { type AuditEntry, StorageError } from "../storage/port.ts";
 import { createAccount, openTestStorage, type TestStorage } from "./accounts.fixture.ts";
+import { Audit } from "./audit.ts";
 import { type Accounts, startAccounts } from "./index.ts";
 import { SESSION_MS } from "./sessions.ts";
 
@@ -89,6 +92,44 @@ test("reports a failure, and retries an hour later", async () => {
 	fails = false;
 	await sweptOnTheWayTo(start + 2 * HOUR_MS);
 	expect(warnings).toHaveLength(1);
+});
+
+test("an entry of the audit log that storage couldn't take is written once it can, at the latest when closing", async () => {
+	const projectId = rig.ids.next("project");
+	await rig.storage.createProject({ id: projectId, name: "p", apps: [], createdAt: rig.clock.now() });
+	const tries = new EventEmitter();
+	let isFull = true;
+	const storage = {
+		async appendAudit(entry: AuditEntry) {
+			if (isFull) throw new StorageError("full", "The disk is full.");
+			await rig.storage.appendAudit(entry);
+			tries.emit("written");
+		},
+	};
+	const disk = new VirtualClock();
+	const auditLog = new Audit({ ...rig, storage, disk, logger: silentLogger });
+	const record = () => auditLog.record(ACTOR, { projectId, action: "webhook.changed" });
+	const kept = async () => (await rig.storage.listAudit({ projectId, limit: 10 })).map(({ at }) => at);
+	const at = rig.clock.now();
+	await record();
+	rig.clock.advance(1_000);
+	expect(auditLog.isBehind(projectId)).toBe(true);
+	await expect(auditLog.catchUp(projectId)).rejects.toThrow("The disk is full.");
+	isFull = false;
+	const written = once(tries, "written");
+	disk.advance(5_000);
+	await written;
+	await auditLog.close();
+	expect(await kept()).toEqual([at]);
+	expect(auditLog.isBehind(projectId)).toBe(false);
+
+	const next = new Audit({ ...rig, storage, disk, logger: silentLogger });
+	isFull = true;
+	await next.record(ACTOR, { projectId, action: "webhook.changed" });
+	isFull = false;
+	await next.close();
+	expect(await kept()).toEqual([at + 1_000, at]);
+	expect(disk.nextAt).toBeNull();
 });
 
 test("closing leaves no timer", async () => {

@@ -74,14 +74,15 @@ export function startAccounts(options: AccountsOptions): Accounts {
 	const { passwords = new Passwords() } = options;
 	const stopSweep = startSweep(options);
 	const sessions = new Sessions(options);
+	const auditLog = new Audit(options);
 	return {
 		people: new People({ ...options, passwords }),
 		sessions,
 		members: new Members(options),
-		auditLog: new Audit(options),
+		auditLog,
 		guesses: new Guesses(options.clock),
 		async close() {
-			await Promise.all([stopSweep(), sessions.close()]);
+			await Promise.all([stopSweep(), sessions.close(), auditLog.close()]);
 		},
 	};
 }

@@ -292,6 +292,23 @@ test("records a change whose response fails", async () => {
 	expect((await noted(project))[0]).toMatchObject(["webhook.paused", { id: idOf(webhook) }, {}]);
 });
 
+// The entry was lost: only the service's log had it.
+test("an entry that storage can't take is written later, and the project's other changes wait for it", async () => {
+	const [project, other] = [await api.project(), await api.project()];
+	const full = new StorageError("full", "The disk is full.");
+	const fails = vi.spyOn(api.parts.storage, "appendAudit").mockRejectedValue(full);
+	const rename = (path: string, name: string) => api.call("PATCH", path, { body: { name } });
+	expect((await rename(project, "first")).status).toBe(200);
+	const refused = await rename(project, "second");
+	expect([refused.status, refused.json.detail]).toEqual([503, expect.stringContaining("Nothing was stored.")]);
+	expect((await api.call("GET", project)).json.name).toBe("first");
+	await api.publish(project);
+	fails.mockRestore();
+	expect((await rename(other, "elsewhere")).status).toBe(200);
+	expect((await rename(project, "third")).status).toBe(200);
+	expect((await auditOf(project)).data.map(({ target }) => target?.name)).toEqual(["third", "first", "Store"]);
+});
+
 test("a failed audit write is logged, and doesn't fail the call", async () => {
 	const broken = await TestApi.start({
 		parts: ({ auditLog }) => ({

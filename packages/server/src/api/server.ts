@@ -29,6 +29,7 @@ import {
 	pathsOfOthers,
 	RawResponse,
 	type Route,
+	ratesOf,
 	readPathParams,
 } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
@@ -217,8 +218,9 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 	const others = [...pathsOfOthers(route.path, routes)];
 	const mayBeLarge = (route.bodyLimit ?? REQUESTS.bodyBytes) > REQUESTS.sliceBytes;
 	const { auditLog, longPolls, changes, logger } = parts;
+	const mayRecord = ratesOf(route).some((rate) => rate === "changes" || rate === "recordedReads");
 
-	/** The action is done by now, so a failed audit write is only logged for the operator. */
+	/** The action is done by now, so a failed audit write doesn't fail the request. */
 	async function record(notes: readonly Noted[], request: FastifyRequest): Promise<void> {
 		for (const { note } of notes) {
 			if (note.action.startsWith("webhook.")) changes.note(note.projectId, "webhooks");
@@ -286,6 +288,11 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 		// Health checks and scrapers may add any parameters.
 		if (!query.ok && route.access !== "open") throw invalid(query.faults);
 		const params = readPathParams(request.params as Readonly<Record<string, string>>);
+		// What is done now couldn't be recorded, either.
+		if (mayRecord && params.projectId !== undefined && auditLog.isBehind(params.projectId)) {
+			await auditLog.catchUp(params.projectId);
+			await authorizeAgain(request, route, parts);
+		}
 		const heavy = <T>(make: () => Promise<T>): Promise<T> => {
 			let hasWaited = false;
 			const reading = admission.read(request, async () => {

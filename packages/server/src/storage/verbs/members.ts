@@ -257,6 +257,7 @@ export function* acceptInvitation(
 	return { projectId, accountId, ...(yield* join(project, accountId, open.role, at)) };
 }
 
+/** Repeating it changes nothing. */
 export function* appendAudit({ projectId, id, at, actor, action, target, detail }: AuditEntry): Steps<void> {
 	const project = yield* findProject(projectId);
 	if (project === null) throw new Error(`Project ${projectId} of an audit entry doesn't exist.`);
@@ -265,7 +266,8 @@ export function* appendAudit({ projectId, id, at, actor, action, target, detail 
 			project_no, id, at, actor_kind, actor_id, actor_name, action, target_kind, target_id, target_name, detail)
 		VALUES (
 			${project}, ${id}, ${at}, ${actor.kind}, ${actor.id}, ${actor.name}, ${action},
-			${target?.kind ?? null}, ${target?.id ?? null}, ${target?.name ?? null}, ${JSON.stringify(detail)})`);
+			${target?.kind ?? null}, ${target?.id ?? null}, ${target?.name ?? null}, ${JSON.stringify(detail)})
+		ON CONFLICT (project_no, id) DO NOTHING`);
 }
 
 interface EntryRow extends Pick<AuditEntry, "id" | "at" | "action" | "detail"> {
