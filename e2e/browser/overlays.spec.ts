@@ -88,3 +88,16 @@ test("overlays cover the whole page, and the page behind them doesn't move", asy
 		expect(await main.boundingBox()).toEqual(place);
 	}
 });
+
+// It stayed open out of sight: the page couldn't be scrolled, and keys did nothing.
+test("the menu of a narrow window closes once the window is wide", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	await page.setViewportSize({ width: 700, height: 900 });
+	await page.goto(dashboard.project());
+	await page.getByRole("button", { name: "Open the menu" }).click();
+	await expect(page.getByRole("dialog", { name: "Menu" })).toBeVisible();
+	await page.setViewportSize({ width: 1280, height: 900 });
+	await expect(page.getByRole("dialog", { name: "Menu", includeHidden: true })).toHaveCount(0);
+	await page.keyboard.press("/");
+	await expect(page.getByLabel("Find an id, order or customer")).toBeFocused();
+});

@@ -6,6 +6,7 @@ import { LiveProvider } from "../../api/client/live.tsx";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { lastProject, rememberProject } from "../../lib/last-project.ts";
 import { Drawer } from "../../ui/drawer.tsx";
+import { useHasMenu } from "../../ui/hooks/use-width.ts";
 import { AccessEndedPage, InShell, NotFoundPage } from "../fallbacks.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import { JumpBox } from "./jump-box.tsx";
@@ -23,9 +24,10 @@ const NAV_WIDTH = 244;
 /** The frame of every page for signed-in users: navigation on the left, jump box, theme and account on top. */
 function Shell({ nav, search, children }: { nav: ReactNode; search?: ReactNode; children: ReactNode }) {
 	const { pathname } = useLocation();
-	// The page on which the menu was opened; it closes when the page changes.
+	const hasMenu = useHasMenu();
+	// The page on which the menu was opened; it closes when the page changes, or the window becomes wide.
 	const [openedOn, setOpenedOn] = useState<string | null>(null);
-	const navOpened = openedOn === pathname;
+	const navOpened = openedOn === pathname && !hasMenu;
 	const close = () => setOpenedOn(null);
 	const [helpOpened, help] = useDisclosure(false);
 

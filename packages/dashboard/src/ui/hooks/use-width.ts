@@ -6,5 +6,8 @@ const NARROW = "screen and (max-width: 62em), (max-width: 48em)";
 /** Whether wide tables are shown as cards. */
 export const useNarrow = () => useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
 
+/** Whether the window is so wide that the menu is always shown. */
+export const useHasMenu = () => useMediaQuery("(min-width: 48em)", undefined, { getInitialValueInEffect: false });
+
 /** Whether the window is so wide that a list can still be read next to an open drawer. */
 export const useBeside = () => useMediaQuery("(min-width: 90em)", undefined, { getInitialValueInEffect: false });
