@@ -10,7 +10,7 @@ interface Overlay {
 /** The dialogs and drawers that cover the page, the topmost last. One that only fades out isn't among them. */
 const overlays: Overlay[] = [];
 
-// It closes only the topmost. The library's overlays each close on their own, so one key would close several.
+// Escape closes only the topmost. The library's overlays each close on their own, so one key would close several.
 window.addEventListener(
 	"keydown",
 	({ key, isComposing, target }) => {

@@ -153,7 +153,7 @@ export function pack(parts: readonly Uint8Array[]): Packed {
 	return { bytes: Buffer.concat(parts, end), starts, lengths };
 }
 
-/** Cached numbers of names. Within an epoch, a number never changes its name. */
+/** Cached numbers of names, and names of numbers. Within an epoch, a number never changes its name. */
 export class NameCache {
 	readonly projects = new BoundedMap<string, number>(CACHED_NAMES);
 	/** The ids of the projects above. */
