@@ -80,3 +80,25 @@ test("each key moves by one delivery, however fast they come", async ({ dashboar
 	await expect(page.getByRole("dialog")).toHaveCount(0);
 	await expect(rows.nth(1)).toBeFocused();
 });
+
+// Escape closed the delivery, which had opened later, below the dialog.
+test("Escape closes a dialog before the delivery that the browser's Back opened below it", async ({
+	dashboard,
+	page,
+}) => {
+	const { rows, drawer } = await openLog({ dashboard, page });
+	await rows.nth(0).click();
+	await expect(drawer).toBeVisible();
+	await page.keyboard.press("Escape");
+	await expect(page.getByRole("dialog")).toHaveCount(0);
+	await page.keyboard.press("?");
+	const help = page.getByRole("dialog", { name: "Keyboard" });
+	await expect(help).toBeVisible();
+	await page.goBack();
+	await expect(drawer).toBeVisible();
+	await page.keyboard.press("Escape");
+	await expect(help).toHaveCount(0);
+	await expect(drawer).toBeVisible();
+	await page.keyboard.press("Escape");
+	await expect(page.getByRole("dialog")).toHaveCount(0);
+});

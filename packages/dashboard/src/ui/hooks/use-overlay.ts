@@ -7,8 +7,11 @@ interface Overlay {
 	readonly onEscape: () => void;
 }
 
-/** The dialogs and drawers that cover the page, the topmost last. One that only fades out isn't among them. */
+/** The dialogs and drawers that cover the page, the last opened last. One that only fades out isn't among them. */
 const overlays: Overlay[] = [];
+
+/** Dialogs are above drawers, even if the browser's Back opens a drawer while the keyboard help is open. */
+const topmost = () => overlays.findLast(({ kind }) => kind === "dialog") ?? overlays.at(-1);
 
 // Escape closes only the topmost. The library's overlays each close on their own, so one key would close several.
 window.addEventListener(
@@ -17,12 +20,12 @@ window.addEventListener(
 		if (key !== "Escape" || isComposing) return;
 		// The library's mark of what closes on Escape itself, such as a menu.
 		if (target instanceof Element && target.getAttribute("data-mantine-stop-propagation") === "true") return;
-		overlays.at(-1)?.onEscape();
+		topmost()?.onEscape();
 	},
 	{ capture: true },
 );
 
-/** Puts an overlay above the others while it is open. `onEscape` is called for Escape while it is the topmost. */
+/** Registers an overlay while it is open. Escape calls `onEscape` if it's the topmost. */
 export function useOverlay(kind: Kind, opened: boolean, onEscape: () => void): void {
 	const close = useEffectEvent(onEscape);
 	useLayoutEffect(() => {
