@@ -311,6 +311,12 @@ export const ENGINE_ACTOR = [
 	]),
 	...of("server/src/engine/actor/attempt.ts", inEngine("actor/attempt"), [
 		{
+			name: "attempt-borrows-body",
+			find: "this.body = BODIES.copy(event.body);",
+			replace: "this.body = event.body;",
+			why: "The body is empty by the time it is sent, because the event's memory was freed.",
+		},
+		{
 			name: "attempt-delay-from-start",
 			find: "outcome.endedAt + next.delayMs",
 			replace: "outcome.startedAt + next.delayMs",

@@ -169,16 +169,24 @@ export const ENGINE_LANES = [
 			why: "The beginning of a large batch is read from the log right after it was published.",
 		},
 		{
-			name: "reader-counts-bodies-only",
-			find: "body.length + WINDOWS.eventBytes",
-			replace: "body.length",
-			why: "Tiny events take several times the memory that the budget allows.",
+			name: "reader-believes-numbers",
+			find: "events.find(seq)?.id === id",
+			replace: "events.find(seq) !== undefined",
+			why: "After a failover an event under a number used before is taken for the one that was lost, and not sent.",
+		},
+	]),
+	...of("server/src/engine/lanes/packed-events.ts", inEngine("lanes/packed-events"), [
+		{
+			name: "packed-keeps-memory",
+			find: "if (this.#memory !== NOTHING) this.#memory.buffer.transfer(0);",
+			replace: "",
+			why: "What has been sent stays in memory until V8's next full collection.",
 		},
 		{
-			name: "reader-believes-numbers",
-			find: "event.seq === seq && event.id === id",
-			replace: "event.seq === seq",
-			why: "After a failover an event under a number used before is taken for the one that was lost, and not sent.",
+			name: "packed-counts-no-memory",
+			find: "return this.#memory.length + END_BYTES * this.length;",
+			replace: "return this.length;",
+			why: "Events take far more memory than the budget allows.",
 		},
 	]),
 	...of("server/src/engine/lanes/retry-queue.ts", inEngine("lanes/retry-queue"), [
@@ -254,8 +262,8 @@ export const ENGINE_LANES = [
 		},
 		{
 			name: "open-events-missing-one-stays",
-			find: "if (!found.has(seq) && this.#waiting.includes(seq)) this.settle(seq);",
-			replace: "if (!found.has(seq)) break;",
+			find: "if (!chunk.events.find(seq) && this.#waiting.includes(seq)) this.settle(seq);",
+			replace: "if (!chunk.events.find(seq)) break;",
 			why: "One open event that is not in the log any more stops its lane forever.",
 		},
 		{

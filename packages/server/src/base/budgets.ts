@@ -474,13 +474,11 @@ export const SENDS = {
 export const WINDOWS = {
 	/** All of them together. Beyond this, lanes read events again that they haven't sent yet. */
 	bytes: 32 * MIB,
-	/** What an event takes in them besides its body, bytes: measured in heap snapshots. */
-	eventBytes: 300,
 	/** Maximum and minimum size of a window, for any number of lanes. */
 	largestBytes: 128 * KIB,
 	smallestBytes: 16 * KIB,
 	/** Events in a window. */
-	events: 256,
+	events: 128,
 	/** A window this many events ahead of a lane isn't kept for it: the lane reads it again. */
 	reach: 1_024,
 	/** Newly published events are kept in chunks of this size: bytes, and events. */

@@ -4,6 +4,7 @@ import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
 import { IdSource, isId, lowestSuffixAt } from "../../base/ids.ts";
 import { toStoredId } from "../../storage/shared/deliveries.ts";
 import { Lane } from "../lanes/lane.ts";
+import { type LaneEvent, PackedEvents } from "../lanes/packed-events.ts";
 import type { Unanswered } from "../send/outcome.ts";
 import { Attempts, consequenceOf, InFlight, NO_BYTES } from "./attempt.ts";
 import type { ProjectWork } from "./context.ts";
@@ -25,8 +26,8 @@ const EVENT = { seq: 1, id: "evt_1", type: "delivery.success", body: NO_BYTES, c
 
 const clock = new VirtualClock(0);
 const work = { context: { clock, ids: new IdSource(clock) }, mayLeave: () => true };
-const newInFlight = (): InFlight =>
-	new InFlight(work, new Lane("proj_1", STATE, signingKey(new Uint8Array(32)), 1), EVENT, null, null);
+const newInFlight = (event: LaneEvent = EVENT): InFlight =>
+	new InFlight(work, new Lane("proj_1", STATE, signingKey(new Uint8Array(32)), 1), event, null, null);
 
 function outcomeOf(times: Pick<Unanswered, "startedAt" | "endedAt" | "waitedMs">): Unanswered {
 	return { kind: "unanswered", reason: "timeout", url: STATE.url, request: null, ...times };
@@ -64,4 +65,11 @@ test("of the last committed attempt, only what identifies it is kept", () => {
 	attempts.committed({ kind: "committed", inFlight, consequence, position: 1, result: "settled" });
 	const { attemptId: id } = inFlight;
 	expect(attempts.lastCommitted).toEqual({ id, webhookId: STATE.webhookId, seq: EVENT.seq, replay: 0, attempt: 1 });
+});
+
+test("an attempt keeps its body when the memory of its event is freed", () => {
+	const events = new PackedEvents([{ ...EVENT, body: Buffer.from("{}") }]);
+	const { body } = newInFlight(events.at(0));
+	events.free();
+	expect(Buffer.from(body).toString()).toBe("{}");
 });

@@ -1,7 +1,9 @@
+import { BytePool } from "../../base/byte-pool.ts";
 import type { Baggable } from "../../base/collections.ts";
 import { withTime } from "../../base/ids.ts";
-import type { Claim, LogEvent, NewAttempt, Retry } from "../../storage/port.ts";
+import type { Claim, NewAttempt, Retry } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
+import type { LaneEvent } from "../lanes/packed-events.ts";
 import {
 	type Cancelled,
 	type ClosingReason,
@@ -15,6 +17,9 @@ import { afterAttempt, resultOf } from "../settle/lifecycle.ts";
 import type { ActorContext, Message, ProjectWork } from "./context.ts";
 
 export const NO_BYTES = new Uint8Array(0);
+
+/** Copies, because the event's own memory is freed once all lanes have passed it. */
+const BODIES = new BytePool();
 
 /** The longest that the log can hold. An attempt seems to take longer if the machine slept for a month. */
 const LONGEST_RESPONSE_MS = 2 ** 31 - 1;
@@ -38,13 +43,13 @@ export class InFlight implements Shipment, Baggable {
 	bagIndex = -1;
 	readonly #work: InFlightWork;
 
-	constructor(work: InFlightWork, lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null) {
+	constructor(work: InFlightWork, lane: Lane, event: LaneEvent, retry: Retry | null, slot: Slot | null) {
 		this.#work = work;
 		this.lane = lane;
 		this.seq = event.seq;
 		this.eventId = event.id;
 		this.eventType = event.type;
-		this.body = event.body;
+		this.body = BODIES.copy(event.body);
 		this.retry = retry;
 		this.slot = slot;
 	}
@@ -137,7 +142,7 @@ export class Attempts {
 	}
 
 	/** Sends an event to its webhook. @param retry null for a first attempt */
-	send(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot): void {
+	send(lane: Lane, event: LaneEvent, retry: Retry | null, slot: Slot): void {
 		const inFlight = this.#begin(lane, event, retry, slot);
 		const { context, post } = this.#work;
 		context.sender.send(inFlight).then(
@@ -150,7 +155,7 @@ export class Attempts {
 	}
 
 	/** Ends a delivery without sending a request. */
-	close(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null, reason: ClosingReason): void {
+	close(lane: Lane, event: LaneEvent, retry: Retry | null, slot: Slot | null, reason: ClosingReason): void {
 		const inFlight = this.#begin(lane, event, retry, slot);
 		const { context, post } = this.#work;
 		const now = context.clock.now();
@@ -245,7 +250,7 @@ export class Attempts {
 			.then(() => post({ kind: "deletion_ended" }));
 	}
 
-	#begin(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null): InFlight {
+	#begin(lane: Lane, event: LaneEvent, retry: Retry | null, slot: Slot | null): InFlight {
 		const inFlight = new InFlight(this.#work, lane, event, retry, slot);
 		this.#work.inFlight.add(inFlight);
 		this.#work.open.begin();

@@ -1,9 +1,9 @@
 import { COMMITS } from "../../base/budgets.ts";
 import { LONGEST_WAIT_MS } from "../../base/clock.ts";
 import type { Shortage } from "../../net/shortages.ts";
-import type { LogEvent } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { ANY_READ, OPEN_READ } from "../lanes/log-reader.ts";
+import type { LaneEvent } from "../lanes/packed-events.ts";
 import type { Slot } from "../send/slot.ts";
 import type { Attempts, InFlight } from "./attempt.ts";
 import { Backpressure, type SlotKind, type StartResult } from "./backpressure.ts";
@@ -180,7 +180,7 @@ export class Dispatcher {
 	}
 
 	/** Closes an event past its retention. Limited, because each needs a commit, as other outcomes do. */
-	#closeFirst(lane: Lane, event: LogEvent): StartResult {
+	#closeFirst(lane: Lane, event: LaneEvent): StartResult {
 		if (!this.#work.context.settler.hasRoom(this.#work.projectId)) {
 			this.#backpressure.shared.wait(lane);
 			return "nothing";

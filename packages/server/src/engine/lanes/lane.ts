@@ -1,10 +1,11 @@
 import type { SigningKey } from "@posthorn/protocol";
 import { SENDS } from "../../base/budgets.ts";
 import type { Timer } from "../../base/clock.ts";
-import type { HandedOver, LaneProgress, LaneState, LogEvent, QueueName, Retry } from "../../storage/port.ts";
+import type { HandedOver, LaneProgress, LaneState, QueueName, Retry } from "../../storage/port.ts";
 import type { Target } from "../send/outcome.ts";
 import { ANY_READ, type Chunk, type Log, type LogEnd } from "./log-reader.ts";
 import { OpenEvents } from "./open-events.ts";
+import type { LaneEvent } from "./packed-events.ts";
 import { RetryQueue } from "./retry-queue.ts";
 
 /** All queues. User requests come first. */
@@ -219,7 +220,7 @@ export class Lane {
 	}
 
 	/** The next event in memory that this webhook wants; undefined if there is none. */
-	peekEvent(): LogEvent | undefined {
+	peekEvent(): LaneEvent | undefined {
 		if (this.chunk?.isEmptied) this.chunk = undefined;
 		const { chunk } = this;
 		while (this.open.hasWaiting) {
@@ -230,7 +231,7 @@ export class Lane {
 		}
 		if (!chunk) return undefined;
 		for (; this.#index < chunk.events.length; this.#index++) {
-			const event = chunk.events[this.#index]!;
+			const event = chunk.events.at(this.#index);
 			if (event.seq > this.position && this.#subscribes(event.type, event.seq)) return event;
 			this.#pass(event.seq);
 		}
@@ -252,7 +253,7 @@ export class Lane {
 	}
 
 	/** Starts the event that `peekEvent` returned. */
-	takeEvent(event: LogEvent): void {
+	takeEvent(event: LaneEvent): void {
 		this.#sending += 1;
 		this.refusedBytes = null;
 		this.open.take(event.seq);

@@ -1,6 +1,7 @@
 import { WINDOWS } from "../../base/budgets.ts";
 import { Bag, type Baggable, type Linked, LinkedList } from "../../base/collections.ts";
 import type { LogEvent, LogStorage } from "../../storage/port.ts";
+import { PackedEvents, recordBytes } from "./packed-events.ts";
 
 /** Lanes this close to the end of the log are fed from memory as events are published. */
 const NEAR_END = 256;
@@ -146,6 +147,7 @@ export class LogReader implements Log {
 		try {
 			const events = await storage.readLog({ projectId, after: position, window, types });
 			const through = events.at(-1)?.seq ?? Math.max(known, position);
+			this.#know(events.at(-1));
 			chunk = new Chunk(position, through, events, typesKey);
 		} catch (error) {
 			this.#reads.delete(key);
@@ -155,7 +157,6 @@ export class LogReader implements Log {
 		this.#reads.delete(key);
 		if (this.#over) return;
 		this.reaches(chunk.through);
-		this.#know(chunk.events.at(-1));
 		if (chunk.events.length > 0) this.#keep(chunk);
 		deliver(key, chunk);
 	}
@@ -167,7 +168,7 @@ export class LogReader implements Log {
 	#holds({ seq, id }: LogEvent): boolean {
 		if (this.lastKnown?.seq === seq) return this.lastKnown.id === id;
 		return this.#chunks.some(({ after, through, events }) => {
-			return after < seq && seq <= through && events.some((event) => event.seq === seq && event.id === id);
+			return after < seq && seq <= through && events.find(seq)?.id === id;
 		});
 	}
 
@@ -234,10 +235,8 @@ function lowerBound(count: number, isBelow: (index: number) => boolean): number 
 export class Chunk implements Linked<Chunk> {
 	readonly after: number;
 	readonly types: string | null;
-	readonly events: LogEvent[];
+	readonly events: PackedEvents;
 	through: number;
-	/** Bytes of memory that it takes. */
-	bytes = 0;
 	isEmptied = false;
 	/** Whether its events were read by sequence number. */
 	readonly isOpen: boolean;
@@ -248,22 +247,25 @@ export class Chunk implements Linked<Chunk> {
 
 	/** A chunk of events read by sequence number. It says nothing about the events in between. */
 	static ofOpen(events: readonly LogEvent[]): Chunk {
-		return new Chunk(-1, -1, [...events], "", true);
+		return new Chunk(-1, -1, events, "", true);
 	}
 
-	constructor(after: number, through: number, events: LogEvent[], types: string | null, isOpen = false) {
+	constructor(after: number, through: number, events: readonly LogEvent[], types: string | null, isOpen = false) {
 		this.after = after;
 		this.through = through;
-		this.events = events;
+		this.events = new PackedEvents(events);
 		this.types = types;
 		this.isOpen = isOpen;
-		for (const event of events) this.bytes += bytesOf(event);
+	}
+
+	/** Bytes of memory that it takes. */
+	get bytes(): number {
+		return this.events.bytes;
 	}
 
 	empty(): void {
 		this.isEmptied = true;
-		this.events.length = 0;
-		this.bytes = 0;
+		this.events.free();
 		this.through = this.after;
 	}
 
@@ -275,20 +277,16 @@ export class Chunk implements Linked<Chunk> {
 	/** Appends the next event, if there is room. */
 	extend(event: LogEvent): boolean {
 		if (this.isEmptied || this.types !== null || event.seq !== this.through + 1) return false;
-		const bytes = bytesOf(event);
-		if (this.events.length >= WINDOWS.freshEvents || this.bytes + bytes > WINDOWS.freshBytes) return false;
-		this.events.push(event);
+		if (this.events.length >= WINDOWS.freshEvents || this.bytes + recordBytes(event) > WINDOWS.freshBytes) return false;
+		this.events.add(event);
 		this.through = event.seq;
-		this.bytes += bytes;
 		return true;
 	}
 
 	indexAfter(position: number): number {
-		return lowerBound(this.events.length, (index) => this.events[index]!.seq <= position);
+		return lowerBound(this.events.length, (index) => this.events.seqAt(index) <= position);
 	}
 }
-
-const bytesOf = ({ body }: LogEvent): number => body.length + WINDOWS.eventBytes;
 
 /**
  * Limits how much of their logs all lanes of the node hold in memory, whatever the backlog: the least recently used

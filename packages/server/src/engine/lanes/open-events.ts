@@ -1,6 +1,7 @@
 import { WINDOWS } from "../../base/budgets.ts";
-import type { LaneState, LogEvent } from "../../storage/port.ts";
+import type { LaneState } from "../../storage/port.ts";
 import type { Chunk } from "./log-reader.ts";
+import type { LaneEvent } from "./packed-events.ts";
 
 /**
  * The open events of one lane: up to its position, and not settled. Each is in flight, or waits to be sent (again).
@@ -39,14 +40,13 @@ export class OpenEvents {
 	read(seqs: readonly number[], chunk: Chunk): void {
 		if (chunk.isEmptied) return;
 		this.#chunk = chunk;
-		const found = new Set(chunk.events.map(({ seq }) => seq));
-		for (const seq of seqs) if (!found.has(seq) && this.#waiting.includes(seq)) this.settle(seq);
+		for (const seq of seqs) if (!chunk.events.find(seq) && this.#waiting.includes(seq)) this.settle(seq);
 	}
 
 	/** The first waiting event, if it is in memory. */
-	peek(): LogEvent | undefined {
-		const first = this.#waiting[0];
-		return this.#chunk?.events.find(({ seq }) => seq === first);
+	peek(): LaneEvent | undefined {
+		const [first] = this.#waiting;
+		return first === undefined ? undefined : this.#chunk?.events.find(first);
 	}
 
 	/** Marks an event as in flight: the first waiting one, or a new one beyond all others. */
