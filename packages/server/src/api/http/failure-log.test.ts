@@ -36,7 +36,7 @@ test("an outage of storage is over once storage works and requests have stopped 
 	await pass(5_000);
 	expect(lines).toHaveLength(1);
 	await pass(5_000);
-	const over = "requests no longer fail for want of storage";
+	const over = "requests no longer fail";
 	expect(lines.slice(1)).toEqual([[over, undefined, { failures: 101, forMs: 15_000 }]]);
 	expect(clock.nextAt).toBeNull();
 	log.add(FULL, REQUEST);

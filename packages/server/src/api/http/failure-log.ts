@@ -29,7 +29,7 @@ export class FailureLog {
 			...options,
 			level: "error",
 			failed: "a request failed",
-			over: "requests no longer fail for want of storage",
+			over: "requests no longer fail",
 		});
 	}
 
