@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { getHeapSpaceStatistics } from "node:v8";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verbsOn } from "../../../../test/storage/sqlite/verbs-on.ts";
 import { migrate } from "../migrations/index.ts";
@@ -85,25 +84,3 @@ test("a reader's rows have the statement's columns, as those of the statement it
 	expect(connection.reader(text).all("c", "d", 5)).toEqual([]);
 	expect(connection.reader(text).get("c", "d", 5)).toBeUndefined();
 });
-
-test("reading the log leaves hardly anything behind that only a full collection removes", () => {
-	verbs.createProject({ id: "p", name: "Shop", apps: [], createdAt: 0 });
-	const events = Array.from({ length: 100 }, (_, i) => {
-		return { id: `evt_${i}`, type: "a", createdAt: 1, createdAtGiven: true, body: Buffer.from("{}") };
-	});
-	verbs.appendEvents({ requests: [{ projectId: "p", publishedAt: 1, events }] });
-	const read = (types?: string[]) =>
-		verbs.readLog({ projectId: "p", after: 0, window: { maxEvents: 100, maxBytes: 1_000 }, types });
-	const readAll = (times: number) => {
-		for (let n = 0; n < times; n++) expect([read().length, read(["a"]).length]).toEqual([100, 100]);
-	};
-	readAll(100);
-	const before = oldBytes();
-	readAll(500);
-	expect(oldBytes() - before).toBeLessThan(300_000);
-});
-
-/** What V8 moved to its old generation, and created there. */
-function oldBytes(): number {
-	return getHeapSpaceStatistics().find(({ space_name: name }) => name === "old_space")!.space_used_size;
-}
