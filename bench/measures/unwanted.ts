@@ -57,7 +57,7 @@ export async function measureUnwanted(
 			return id;
 		});
 		await service.stop();
-		await createWebhooks(path, projects[0]!, new Seal(sealKey));
+		await createWebhooks(path, projects[0]!, new Seal([sealKey]));
 		service = await Service.start(workspace, { ...options, settings });
 		const events = Math.ceil((EVENTS_PER_S * seconds) / CONNECTIONS) * CONNECTIONS;
 		const cost = async (projectId: string): Promise<number> => {

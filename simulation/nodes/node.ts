@@ -102,7 +102,7 @@ export class SimNode {
 		const draw = random("ids", name);
 		const ids = new IdSource(clock, (count) => draw.bytes(count));
 		const nonces = random("nonces", name);
-		const seal = new Seal(sealKey, (count) => nonces.bytes(count));
+		const seal = new Seal([sealKey], (count) => nonces.bytes(count));
 		const logger = this.#logger();
 		const shortages = new Shortages(clock, (shortage) => logger.warn({ shortage }, shortageText(shortage)));
 		this.network = this.#parts.network.attach(host, clock);

@@ -37,6 +37,7 @@ import { createResolver } from "./net/resolver.ts";
 import { Shortages, shortageText } from "./net/shortages.ts";
 import { Handshakes, threadCpuMs } from "./net/tls/handshakes.ts";
 import { Projects } from "./registry/projects.ts";
+import { startResealing } from "./registry/resealing.ts";
 import { UrlCheck } from "./registry/url-check.ts";
 import { Webhooks } from "./registry/webhooks.ts";
 import { References } from "./search/references.ts";
@@ -47,7 +48,7 @@ import { startStore } from "./store/index.ts";
 export interface ServiceOptions {
 	readonly config: Config;
 	/** 32 bytes. */
-	readonly sealKey: Uint8Array;
+	readonly sealKeys: readonly Uint8Array[];
 	readonly logger: Logger;
 	/**
 	 * Whether the caller shows a new operator key and the setup link to a person instead of writing them to a log.
@@ -106,11 +107,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function build(
-	{ config, sealKey, logger, showsSecrets, onFatal }: ServiceOptions,
+	{ config, sealKeys, logger, showsSecrets, onFatal }: ServiceOptions,
 	undo: (() => Promise<unknown>)[],
 	takeDown: () => Promise<boolean>,
 ): Promise<Service> {
-	const seal = new Seal(sealKey);
+	const seal = new Seal(sealKeys);
 	const clock = systemClock;
 	const ids = new IdSource(clock);
 	const metrics = createMetrics();
@@ -198,6 +199,18 @@ async function build(
 		},
 	});
 	undo.push(() => engine.stop());
+	if (sealKeys.length > 1) {
+		const resealing = startResealing({
+			...{ storage, seal, clock, logger },
+			// From then on, a service with only the first key starts.
+			async onSealed() {
+				const from = await storage.getSetting({ name: SEAL_CHECK });
+				if (from !== null && !openSealCheck(seal, from))
+					await storage.replaceSetting({ name: SEAL_CHECK, from, to: sealCheck(seal) });
+			},
+		});
+		undo.push(() => resealing.stop());
+	}
 	metrics.watchNode(() => engine.node);
 	metrics.watchBudgets(engine.budgets);
 	metrics.watchShortages(shortages);

@@ -119,7 +119,7 @@ export class EngineRig {
 	readonly clock = new VirtualClock();
 	readonly sender: ScriptedSender;
 	readonly ids: IdSource;
-	readonly seal = new Seal(randomBytes(32));
+	readonly seal = new Seal([randomBytes(32)]);
 	readonly settled: Settled[] = [];
 	storage!: Storage;
 	engine!: RunningEngine;

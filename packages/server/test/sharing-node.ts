@@ -16,7 +16,7 @@ const LEASE_TERM_MS = 2_500;
 const RETRY_MS = 250;
 const NEVER_ENDING = 100_000;
 
-const seal = new Seal(Buffer.alloc(32));
+const seal = new Seal([Buffer.alloc(32)]);
 
 /** A node with its own engine and storage, whose receivers always fail. */
 export class SharingNode {

@@ -10,7 +10,7 @@ export async function backup(
 	file: string,
 	options: { readonly databaseUrl?: string; readonly json?: boolean },
 ): Promise<void> {
-	const { database, sealKey, sealKeyFile } = configOf({ databaseUrl: options.databaseUrl });
+	const { database, sealKeys, sealKeyFile } = configOf({ databaseUrl: options.databaseUrl });
 	if (database.engine !== "sqlite")
 		throw new UsageError(["posthorn backup copies SQLite databases; for PostgreSQL use pg_dump."]);
 	if (!isThere(database.path))
@@ -24,7 +24,7 @@ export async function backup(
 		console.log(
 			`Copied ${database.path} to ${file}: ${(size / 1024 / 1024).toFixed(1)} MB in ${seconds.toFixed(1)} s.`,
 		);
-	if (sealKeyFile && !sealKey)
+	if (sealKeyFile && !sealKeys)
 		note(
 			`The copy does not contain the seal key. Store a copy of ${sealKeyFile} separately: without it the backup cannot sign.`,
 		);

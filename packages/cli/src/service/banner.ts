@@ -21,7 +21,7 @@ export function banner({ config, service, sealKeyMade, json }: BannerFacts): voi
 		["Reference", `${url}/docs`],
 		["Database", service.database],
 	];
-	if (!config.sealKey)
+	if (!config.sealKeys)
 		rows.push(["Seal key", config.sealKeyFile!, sealKeyMade ? "just created: store a copy separately" : undefined]);
 	if (service.quarantine)
 		rows.push([

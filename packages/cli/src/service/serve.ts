@@ -1,7 +1,7 @@
 import { flushCompileCache } from "node:module";
 import { setTimeout as wait } from "node:timers/promises";
 import { startService } from "@posthorn/server";
-import { type Config, readOrMakeSealKey } from "@posthorn/server/config";
+import { type Config, readOrMakeSealKeys } from "@posthorn/server/config";
 import { examineDashboard, examineNeeds } from "@posthorn/server/doctor";
 import { VERSION } from "@posthorn/server/version";
 import type { Logger } from "pino";
@@ -87,9 +87,9 @@ async function start(config: Config, logger: Logger, onFatal: (error: Error) => 
 	const faults = (await examineNeeds(config)).filter(({ state }) => state === "fault");
 	const isConfiguration = faults.some(({ isSetting }) => isSetting);
 	if (faults.length > 0) throw new StartRefused(faults.map(findingLine), isConfiguration);
-	const seal = sealKeyOf(config);
+	const seal = sealKeysOf(config);
 	const showsSecrets = process.stderr.isTTY === true;
-	return { seal, service: await startService({ config, sealKey: seal.key, logger, showsSecrets, onFatal }) };
+	return { seal, service: await startService({ config, sealKeys: seal.keys, logger, showsSecrets, onFatal }) };
 }
 
 /** What the operator should know about an incomplete stop; null if everything is done. */
@@ -103,8 +103,8 @@ function leftUndone(complete: boolean, unsettled: number): string | null {
 		: "Stopped before everything was released. All outcomes are committed; the leases will expire.";
 }
 
-function sealKeyOf(config: Config): { readonly key: Uint8Array; readonly made: boolean } {
-	if (config.sealKey) return { key: config.sealKey, made: false };
+function sealKeysOf(config: Config): { readonly keys: readonly Uint8Array[]; readonly made: boolean } {
+	if (config.sealKeys) return { keys: config.sealKeys, made: false };
 	if (config.database.engine !== "sqlite") throw new Error("With PostgreSQL, the seal key is required.");
-	return readOrMakeSealKey(config.sealKeyFile!, config.database.path);
+	return readOrMakeSealKeys(config.sealKeyFile!, config.database.path);
 }

@@ -7,39 +7,61 @@ export const SEAL_KEY_BYTES = 32;
 /**
  * Seals small secrets at rest with AES-256-GCM (NIST SP 800-38D) under the instance's seal key. A sealed value is
  * nonce, tag and ciphertext, bound to a context (such as the id of the row that holds it), so that it cannot be moved
- * to another row.
+ * to another row. With several keys, the first seals, and all open.
  */
 export class Seal {
-	readonly #key: Buffer;
+	readonly #keys: readonly Buffer[];
 	readonly #random: (bytes: number) => Buffer;
 
 	/**
-	 * Throws a RangeError unless `key` has 32 bytes.
+	 * Throws a RangeError unless there is a key, and each has 32 bytes.
 	 *
 	 * @param random generates nonces, which must never repeat under one key
 	 */
-	constructor(key: Uint8Array, random: (bytes: number) => Buffer = randomBytes) {
-		if (key.length !== SEAL_KEY_BYTES)
-			throw new RangeError(`A seal key has ${SEAL_KEY_BYTES} bytes, not ${key.length}.`);
-		this.#key = Buffer.from(key);
+	constructor(keys: readonly Uint8Array[], random: (bytes: number) => Buffer = randomBytes) {
+		if (keys.length === 0) throw new RangeError("A seal needs a key.");
+		for (const { length } of keys)
+			if (length !== SEAL_KEY_BYTES) throw new RangeError(`A seal key has ${SEAL_KEY_BYTES} bytes, not ${length}.`);
+		this.#keys = keys.map((key) => Buffer.from(key));
 		this.#random = random;
 	}
 
 	seal(plain: Uint8Array, context: string): Buffer {
 		const nonce = this.#random(NONCE_BYTES);
-		const cipher = createCipheriv("aes-256-gcm", this.#key, nonce).setAAD(Buffer.from(context));
+		const cipher = createCipheriv("aes-256-gcm", this.#keys[0]!, nonce).setAAD(Buffer.from(context));
 		const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
 		return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 	}
 
 	/** Throws if the value was sealed for another context, or with another seal key. */
 	open(sealed: Uint8Array, context: string): Buffer {
-		const bytes = Buffer.from(sealed);
-		const nonce = bytes.subarray(0, NONCE_BYTES);
-		const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
-		const decipher = createDecipheriv("aes-256-gcm", this.#key, nonce, { authTagLength: TAG_BYTES })
-			.setAAD(Buffer.from(context))
-			.setAuthTag(tag);
-		return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+		return this.#open(sealed, context).plain;
 	}
+
+	/** The same value, sealed with the first key; null if it already is. Throws as `open` does. */
+	reseal(sealed: Uint8Array, context: string): Buffer | null {
+		const { plain, key } = this.#open(sealed, context);
+		return key === this.#keys[0] ? null : this.seal(plain, context);
+	}
+
+	#open(sealed: Uint8Array, context: string): { readonly plain: Buffer; readonly key: Buffer } {
+		let failure: unknown;
+		for (const key of this.#keys)
+			try {
+				return { plain: openWith(key, sealed, context), key };
+			} catch (error) {
+				failure ??= error;
+			}
+		throw failure;
+	}
+}
+
+function openWith(key: Buffer, sealed: Uint8Array, context: string): Buffer {
+	const bytes = Buffer.from(sealed);
+	const nonce = bytes.subarray(0, NONCE_BYTES);
+	const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
+	const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES })
+		.setAAD(Buffer.from(context))
+		.setAuthTag(tag);
+	return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
 }

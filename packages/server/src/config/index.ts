@@ -4,13 +4,13 @@ import { type Parsed, shown } from "./parsers.ts";
 import { fileVariableOf, flagOf, SETTINGS, type Setting, type SettingKey, variableOf } from "./settings.ts";
 
 export type { DatabaseConfig, LogLevel } from "./parsers.ts";
-export { readOrMakeSealKey, readSealKey } from "./seal-key.ts";
+export { readOrMakeSealKeys, readSealKeys } from "./seal-key.ts";
 export { fileVariableOf, flagOf, hasFlag, SETTINGS, type Setting, type SettingKey, variableOf } from "./settings.ts";
 
 type ValueOf<K extends SettingKey> = ReturnType<(typeof SETTINGS)[K]["parse"]> extends Parsed<infer T> ? T : never;
 
 /** Settings without a default. */
-type Optional = "publicUrl" | "operatorKey" | "sealKey" | "egressCa";
+type Optional = "publicUrl" | "operatorKey" | "sealKeys" | "egressCa";
 
 /** All settings, checked and typed. Those without a default may be null. */
 export type Config = {
@@ -92,7 +92,7 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 		Object.entries(SETTINGS).map(([key, setting]) => [key, read(key as SettingKey, setting as Setting<unknown>)]),
 	) as { [K in SettingKey]: ValueOf<K> | null };
 
-	if (values.database?.engine === "postgres" && !given.has("sealKey"))
+	if (values.database?.engine === "postgres" && !given.has("sealKeys"))
 		faults.push(
 			"POSTHORN_SEAL_KEY is not set; with PostgreSQL it is required, and must be the same on every node; make one with: openssl rand -base64 32.",
 		);

@@ -125,12 +125,21 @@ export function operatorKey(text: string): Parsed<string> {
 		: mustBe(`${MIN_OPERATOR_KEY} characters or more, printable ASCII without spaces`);
 }
 
-export function sealKey(text: string): Parsed<Uint8Array> {
-	const bytes = /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) ? Buffer.from(text, "base64") : Buffer.alloc(0);
-	return bytes.length === SEAL_KEY_BYTES
-		? valid(bytes)
-		: mustBe(`${SEAL_KEY_BYTES} bytes in base64; make one with: openssl rand -base64 ${SEAL_KEY_BYTES}`);
+/** One key, or several with commas or line breaks between them. */
+export function sealKeys(text: string): Parsed<readonly Uint8Array[]> {
+	const keys = text
+		.trim()
+		.split(/\s*[,\n]\s*/)
+		.map(bytesOf);
+	if (keys.some(({ length }) => length !== SEAL_KEY_BYTES))
+		return mustBe(
+			`${SEAL_KEY_BYTES} bytes in base64, or several such keys with commas between them; make one with: openssl rand -base64 ${SEAL_KEY_BYTES}`,
+		);
+	return valid(keys);
 }
+
+const bytesOf = (base64: string): Buffer =>
+	/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64) ? Buffer.from(base64, "base64") : Buffer.alloc(0);
 
 export function brand(text: string): Parsed<string> {
 	return isBrand(text) ? valid(text) : mustBe("1 to 32 letters, digits and inner hyphens, beginning with a letter");

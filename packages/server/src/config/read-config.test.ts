@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { readConfig } from "./index.ts";
-import { readOrMakeSealKey } from "./seal-key.ts";
+import { readOrMakeSealKeys } from "./seal-key.ts";
 import { fileVariableOf, flagOf, SETTINGS, variableOf } from "./settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "posthorn-config-"));
@@ -31,7 +31,7 @@ test("with nothing set, everything is as documented", () => {
 			operatorKey: null,
 			operatorKeyFile: "data/posthorn.operatorkey",
 			setupLinkFile: "data/posthorn.setuplink",
-			sealKey: null,
+			sealKeys: null,
 			sealKeyFile: "data/posthorn.sealkey",
 			brand: "Service",
 			retryDelaysMs: [30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000],
@@ -183,7 +183,7 @@ test("secrets come from files, whose surrounding space is dropped", () => {
 	};
 	expect(readConfig({ env })).toMatchObject({
 		ok: true,
-		config: { database: { url: "postgres://u:hunter2@h/d" }, operatorKey: "x".repeat(32), sealKey: key },
+		config: { database: { url: "postgres://u:hunter2@h/d" }, operatorKey: "x".repeat(32), sealKeys: [key] },
 	});
 	const wrong = faultsOf({ ...env, POSTHORN_OPERATOR_KEY_FILE: inFile("short", "hunter2") });
 	expect(wrong).toEqual([expect.stringMatching(/^POSTHORN_OPERATOR_KEY_FILE is not valid; it must be 32/)]);
@@ -196,13 +196,13 @@ test("secrets come from files, whose surrounding space is dropped", () => {
 
 // `ps` showed them to every user of the machine.
 test("secrets are refused as flags, and not quoted", () => {
-	const sealKey = Buffer.alloc(32, 1).toString("base64");
+	const sealKeys = Buffer.alloc(32, 1).toString("base64");
 	for (const [flags, start] of [
 		[
 			{ operatorKey: "hunter2".repeat(5) },
 			"--operator-key would show a secret in the list of processes; set POSTHORN_OPERATOR_KEY, or",
 		],
-		[{ sealKey }, "--seal-key would"],
+		[{ sealKeys }, "--seal-key would"],
 		[{ database: "postgres://u:hunter2@h/d" }, "--database-url would"],
 		[{ database: "postgres://u:hun%2Fter2@a:1,b:2/d" }, "--database-url would"],
 		// A user's name with an @ hid the password.
@@ -212,7 +212,7 @@ test("secrets are refused as flags, and not quoted", () => {
 		[{ database: "postgres://u@h/d?p%61ssword=hunter2" }, "--database-url would"],
 		[{ database: "postgres://u@h/d?sslmode=require&PASSWORD=hunter2" }, "--database-url would"],
 	] as const) {
-		const result = readConfig({ env: { POSTHORN_SEAL_KEY: sealKey }, flags });
+		const result = readConfig({ env: { POSTHORN_SEAL_KEY: sealKeys }, flags });
 		const faults = result.ok ? [] : result.faults;
 		expect(faults, JSON.stringify(flags)).toEqual([expect.stringMatching(new RegExp(`^${start}`))]);
 		expect(faults[0]).not.toMatch(/hunter2|ter2|AQEB/);
@@ -294,27 +294,43 @@ test("reading never throws, and every fault names a variable or a flag", () => {
 
 test("creates a private seal key once, and refuses a readable or damaged one", () => {
 	const file = join(folder, "new", "posthorn.sealkey");
-	const made = readOrMakeSealKey(file, join(folder, "new", "posthorn.db"));
+	const made = readOrMakeSealKeys(file, join(folder, "new", "posthorn.db"));
 	expect(made.made).toBe(true);
-	expect(made.key).toHaveLength(32);
+	expect(made.keys.map(({ length }) => length)).toEqual([32]);
 	expect(statSync(file).mode & 0o777).toBe(0o600);
-	expect(readOrMakeSealKey(file, join(folder, "new", "posthorn.db"))).toEqual({ key: made.key, made: false });
+	expect(readOrMakeSealKeys(file, join(folder, "new", "posthorn.db"))).toEqual({ ...made, made: false });
 	chmodSync(file, 0o644);
-	expect(() => readOrMakeSealKey(file, join(folder, "new", "posthorn.db"))).toThrow(`chmod 600 ${file}`);
+	expect(() => readOrMakeSealKeys(file, join(folder, "new", "posthorn.db"))).toThrow(`chmod 600 ${file}`);
 	chmodSync(file, 0o600);
 	writeFileSync(file, "AAAA\n");
-	expect(() => readOrMakeSealKey(file, join(folder, "new", "posthorn.db"))).toThrow("damaged");
+	expect(() => readOrMakeSealKeys(file, join(folder, "new", "posthorn.db"))).toThrow("damaged");
+});
+
+test("reads several seal keys, with commas or line breaks between them", () => {
+	const [first, second] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+	const [a, b] = [first.toString("base64"), second.toString("base64")];
+	for (const text of [`${a},${b}`, `${a}, ${b}\n`, `${a}\r\n${b}\r\n`])
+		expect(readConfig({ env: { POSTHORN_SEAL_KEY: text } })).toMatchObject({ config: { sealKeys: [first, second] } });
+	for (const text of [`${a},`, `${a} ${b}`, `${a},${b.slice(4)}`, ","]) {
+		const [fault] = faultsOf({ POSTHORN_SEAL_KEY: text });
+		expect(fault, text).toMatch(/^POSTHORN_SEAL_KEY is not valid; it must be 32 bytes in base64, or several such keys/);
+		expect(fault).not.toContain(a);
+	}
+	const file = join(folder, "two.sealkey");
+	writeFileSync(file, `${b}\n${a}\n`, { mode: 0o600 });
+	const read = readOrMakeSealKeys(file, join(folder, "two.db"));
+	expect(read).toEqual({ keys: [second, first], made: false });
 });
 
 test("says that the seal key is a link that leads nowhere", () => {
 	const file = join(folder, "link.sealkey");
 	symlinkSync(join(folder, "absent.sealkey"), file);
-	expect(() => readOrMakeSealKey(file, join(folder, "linked.db"))).toThrow(`${file} is a link to a file`);
+	expect(() => readOrMakeSealKeys(file, join(folder, "linked.db"))).toThrow(`${file} is a link to a file`);
 });
 
 // With a new key, no webhook's secret in an existing database could be opened.
 test("creates no new seal key for an existing database", () => {
 	const database = join(folder, "old.db");
 	writeFileSync(database, "rows");
-	expect(() => readOrMakeSealKey(join(folder, "lost.sealkey"), database)).toThrow("restore your copy of the key");
+	expect(() => readOrMakeSealKeys(join(folder, "lost.sealkey"), database)).toThrow("restore your copy of the key");
 });

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { SEAL_KEY_BYTES, type Seal } from "../base/seal.ts";
-import { sealKey } from "./parsers.ts";
+import { sealKeys } from "./parsers.ts";
 
 /** Only its owner may read it. */
 const MODE = 0o600;
@@ -11,31 +11,32 @@ const FOLDER_MODE = 0o700;
 const OTHERS = 0o077;
 
 /**
- * Reads the seal key from its file, or creates it there if neither it nor its database exists yet.
+ * Reads the seal key from its file, or creates it there if neither it nor its database exists yet. The file may have
+ * several keys, one in each line.
  *
  * @throws Error with a message for users if the file is malformed, can't be read or created, or is readable by others;
  * and if the database exists without its key, since a new key couldn't open what the old one sealed
  */
-export function readOrMakeSealKey(
+export function readOrMakeSealKeys(
 	file: string,
 	database: string,
-): { readonly key: Uint8Array; readonly made: boolean } {
-	const existing = readSealKey(file, database);
-	if (existing) return { key: existing, made: false };
+): { readonly keys: readonly Uint8Array[]; readonly made: boolean } {
+	const existing = readSealKeys(file, database);
+	if (existing) return { keys: existing, made: false };
 	const made = makeSealKey(file);
-	const key = readKeyFile(file);
+	const keys = readKeyFile(file);
 	// Its name exists, so it wasn't created, and leads nowhere.
-	if (key === null)
+	if (keys === null)
 		throw new Error(`The seal key ${file} is a link to a file that doesn't exist: restore that, or delete the link.`);
-	return { key, made };
+	return { keys, made };
 }
 
 /**
  * Reads the existing seal key; null if it is yet to be created, with the database.
  *
- * @throws Error as {@link readOrMakeSealKey} does
+ * @throws Error as {@link readOrMakeSealKeys} does
  */
-export function readSealKey(file: string, database: string): Uint8Array | null {
+export function readSealKeys(file: string, database: string): readonly Uint8Array[] | null {
 	// Checked before the key: another process that is just starting creates the key first.
 	const begun = (fs.statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0;
 	const existing = readKeyFile(file);
@@ -47,10 +48,10 @@ export function readSealKey(file: string, database: string): Uint8Array | null {
 	return existing;
 }
 
-function readKeyFile(file: string): Uint8Array | null {
+function readKeyFile(file: string): readonly Uint8Array[] | null {
 	let text: string;
 	try {
-		text = fs.readFileSync(file, "utf8").trim();
+		text = fs.readFileSync(file, "utf8");
 	} catch (cause) {
 		if (codeOf(cause) === "ENOENT") return null;
 		throw new Error(`The seal key ${file} cannot be read (${codeOf(cause)}): give it to the service's user.`, {
@@ -60,10 +61,10 @@ function readKeyFile(file: string): Uint8Array | null {
 	// On Windows, the mode doesn't say who may read a file.
 	if (process.platform !== "win32" && (fs.statSync(file).mode & OTHERS) !== 0)
 		throw new Error(`The seal key ${file} can be read by other users; make it private with: chmod 600 ${file}`);
-	const parsed = sealKey(text);
+	const parsed = sealKeys(text);
 	if (!parsed.ok)
 		throw new Error(
-			`The seal key ${file} is damaged: it must be ${SEAL_KEY_BYTES} bytes in base64. Restore your copy.`,
+			`The seal key ${file} is damaged: each line must be ${SEAL_KEY_BYTES} bytes in base64. Restore your copy.`,
 		);
 	return parsed.value;
 }
@@ -118,14 +119,15 @@ export const sealCheck = (seal: Seal): string => seal.seal(Buffer.from(SEAL_CHEC
  * Checks the seal key: with another one than the secrets were sealed with, no webhook's requests could be signed.
  *
  * @param sealed the stored check value
+ * @returns whether the first key sealed it
  * @throws Error with a message for users
  */
-export function openSealCheck(seal: Seal, sealed: string): void {
+export function openSealCheck(seal: Seal, sealed: string): boolean {
 	try {
-		seal.open(Buffer.from(sealed, "base64"), SEAL_CHECK);
+		return seal.reseal(Buffer.from(sealed, "base64"), SEAL_CHECK) === null;
 	} catch (cause) {
 		throw new Error(
-			"The seal key is not the one that this database was created with. Restore the right one (POSTHORN_SEAL_KEY, or " +
+			"The seal key is not the one that this database's secrets are sealed with. Restore the right one (POSTHORN_SEAL_KEY, or " +
 				"the key file next to the database): without it, no webhook's requests can be signed.",
 			{ cause },
 		);

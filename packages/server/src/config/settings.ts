@@ -97,15 +97,15 @@ export const SETTINGS = {
 			secret: true,
 			parse: parse.operatorKey,
 		},
-		sealKey: {
+		sealKeys: {
 			name: "SEAL_KEY",
 			placeholder: "base64",
 			default: null,
 			defaultText: "created at the first start, next to the database; required with PostgreSQL",
 			meaning:
-				"Key that signing secrets are stored sealed (encrypted) with. Back it up, but not together with the database.",
+				"Key that signing secrets are stored sealed (encrypted) with. Back it up, but not together with the database. While it is being replaced, there are several: the first seals, and all open.",
 			secret: true,
-			parse: parse.sealKey,
+			parse: parse.sealKeys,
 		},
 		logRetentionMs: {
 			name: "LOG_RETENTION_DAYS",

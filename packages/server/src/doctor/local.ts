@@ -7,7 +7,7 @@ import { systemClock } from "../base/clock.ts";
 import { descriptorLimit, divideDescriptors } from "../base/descriptors.ts";
 import { Seal } from "../base/seal.ts";
 import { grouped } from "../base/text.ts";
-import { type Config, readSealKey } from "../config/index.ts";
+import { type Config, readSealKeys } from "../config/index.ts";
 import { openSealCheck, SEAL_CHECK } from "../config/seal-key.ts";
 import { quarantineText } from "../engine/quarantine.ts";
 import { holdText, stepMs } from "../engine/retention-clock.ts";
@@ -49,13 +49,15 @@ export function examineFiles(limit = descriptorLimit(), platform: string = proce
 }
 
 /** @param sealed the stored value that identifies the key; null if there is none yet */
-export function examineSeal({ sealKey, sealKeyFile }: Config, path: string, sealed: string | null): Finding {
+export function examineSeal({ sealKeys, sealKeyFile }: Config, path: string, sealed: string | null): Finding {
 	const name = "Seal key";
 	try {
-		const key = sealKey ?? (sealKeyFile === null ? null : readSealKey(sealKeyFile, path));
-		if (key === null) return ok(name, `${sealKeyFile} will be created at the first start.`);
+		const keys = sealKeys ?? (sealKeyFile === null ? null : readSealKeys(sealKeyFile, path));
+		if (keys === null) return ok(name, `${sealKeyFile} will be created at the first start.`);
 		if (sealed === null) return ok(name, "Will be bound to the database at the first start.");
-		openSealCheck(new Seal(key), sealed);
+		const isFirst = openSealCheck(new Seal(keys), sealed);
+		if (!isFirst)
+			return ok(name, "Matches the database, but the first key doesn't seal all secrets yet: keep the others.");
 		return ok(name, "Matches the database.");
 	} catch (error) {
 		return { ...fault(name, (error as Error).message), isSetting: true };

@@ -1,9 +1,9 @@
 import { createSecret, secretDigest, sign, signingKey, signStandard, standardDigest } from "@posthorn/protocol";
 import { expect, test, vi } from "vitest";
 import { Seal } from "../base/seal.ts";
-import { SigningKeys, sealSecret } from "./signing-keys.ts";
+import { resealSecret, SigningKeys, sealSecret } from "./signing-keys.ts";
 
-const seal = new Seal(Buffer.alloc(32, 1));
+const seal = new Seal([Buffer.alloc(32, 1)]);
 const body = Buffer.from("{}");
 
 function setUp() {
@@ -39,4 +39,20 @@ test("a second digest of an earlier secret signs nothing, which is logged once p
 	expect(keys.openStandard({ webhookId: "wh_1", ...sealSecret(seal, current, "wh_1") })).not.toBeNull();
 	expect(keys.openStandard(outdated("wh_1"))).toBeNull();
 	expect(warn).toHaveBeenCalledTimes(3);
+});
+
+test("a secret that is sealed again with another key stays the same, without a second digest of an earlier one", () => {
+	const both = new Seal([Buffer.alloc(32, 2), Buffer.alloc(32, 1)]);
+	const { keys } = setUp();
+	const next = new SigningKeys(new Seal([Buffer.alloc(32, 2)]), { warn: vi.fn() });
+	const secret = createSecret();
+	const stored = { webhookId: "wh_1", ...sealSecret(seal, secret, "wh_1") };
+	const again = { webhookId: "wh_1", ...resealSecret(both, stored)! };
+	expect(sign(next.open(again), 1, body)).toBe(sign(keys.open(stored), 1, body));
+	const standard = signStandard(keys.openStandard(stored)!, "evt_1", 1, body);
+	expect(signStandard(next.openStandard(again)!, "evt_1", 1, body)).toBe(standard);
+	expect(resealSecret(both, again)).toBeNull();
+	const { sealedStandardDigest } = sealSecret(seal, createSecret(), "wh_1");
+	expect(resealSecret(both, { ...stored, sealedStandardDigest })).toMatchObject({ sealedStandardDigest: null });
+	expect(() => resealSecret(new Seal([Buffer.alloc(32, 3)]), stored)).toThrow();
 });

@@ -26,6 +26,26 @@ export function sealSecret(seal: Seal, secret: string, webhookId: string): Seale
 	};
 }
 
+/**
+ * The same secret, sealed with the first seal key; null if it already is. A second digest that belongs to an earlier
+ * secret is dropped. Throws if no seal key opens it.
+ */
+export function resealSecret(
+	seal: Seal,
+	{ webhookId, sealedDigest, sealedStandardDigest }: StoredSecret,
+): (Pick<SealedSecret, "sealedDigest"> & { readonly sealedStandardDigest: Buffer | null }) | null {
+	const digest = seal.reseal(sealedDigest, webhookId);
+	if (digest === null) return null;
+	const context = standardContext(webhookId, seal.open(digest, webhookId));
+	let standard: Buffer | null = null;
+	try {
+		if (sealedStandardDigest) standard = seal.seal(seal.open(sealedStandardDigest, context), context);
+	} catch {
+		// As openStandard finds, it can't sign.
+	}
+	return { sealedDigest: digest, sealedStandardDigest: standard };
+}
+
 export class SigningKeys {
 	readonly #seal: Seal;
 	readonly #logger: Pick<Logger, "warn">;

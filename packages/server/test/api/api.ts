@@ -122,7 +122,7 @@ export class TestApi {
 			extraCa: authority.cert,
 			onFault: (error) => logger.error({ err: error }, "the sender failed"),
 		});
-		const seal = new Seal(Buffer.alloc(32, 7));
+		const seal = new Seal([Buffer.alloc(32, 7)]);
 		const metrics = createMetrics();
 		const { changes = new Changes(clock), longPolls = new LongPolls(clock), publicUrl = PUBLIC_URL } = options;
 		const attempts = new AttemptSignal();

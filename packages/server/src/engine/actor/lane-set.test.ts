@@ -9,7 +9,7 @@ import { SigningKeys } from "../signing-keys.ts";
 import type { ActorContext } from "./context.ts";
 import { LaneSet } from "./lane-set.ts";
 
-const seal = new Seal(new Uint8Array(32));
+const seal = new Seal([new Uint8Array(32)]);
 
 /** Nothing is left for a lane in a log that ends here. */
 const caughtUp = () => ({ lastSeq: 0, announced: 0, enter() {}, leave() {} });

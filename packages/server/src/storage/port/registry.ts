@@ -64,6 +64,15 @@ export interface NewWebhook {
 	readonly standardWebhooks?: boolean;
 }
 
+/** What is stored of a webhook's signing secret. */
+export interface StoredSecret {
+	/** The webhook's. */
+	readonly id: string;
+	readonly sealedDigest: Uint8Array;
+	/** Null if the secret is of an older version. */
+	readonly sealedStandardDigest: Uint8Array | null;
+}
+
 export interface WebhookPatch {
 	readonly url?: string;
 	readonly description?: string;

@@ -74,6 +74,8 @@ const PROJECTS = {
 	createWebhook: writeInProject(webhooks.createWebhook, ({ events }) => events),
 	updateWebhook: writeInProject(webhooks.updateWebhook, ({ patch }) => patch.events ?? []),
 	rotateSecret: writeInProject(webhooks.rotateSecret),
+	listSecrets: read(webhooks.listSecrets),
+	resealSecret: writeInProject(webhooks.resealSecret),
 	deleteWebhook: writeInProject(webhooks.deleteWebhook),
 	endDeletion: writeInProject(webhooks.endDeletion),
 } satisfies Readonly<Record<string, Verb>>;

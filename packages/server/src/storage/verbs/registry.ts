@@ -9,6 +9,7 @@ import type {
 	Page,
 	Project,
 	ProjectRef,
+	StoredSecret,
 	Webhook,
 	WebhookPatch,
 	WebhookRef,
@@ -269,6 +270,31 @@ export function* rotateSecret(
 		wake(project),
 	);
 	return true;
+}
+
+/** What is stored of the secrets of a project's webhooks, by their ids. */
+export function* listSecrets({ projectId, after = "", limit }: ProjectRef & Page): Steps<StoredSecret[]> {
+	const project = yield* findProject(projectId);
+	if (project === null) return [];
+	return yield* rows<StoredSecret>(sql`
+		SELECT id, sealed_digest AS "sealedDigest", sealed_standard_digest AS "sealedStandardDigest"
+		FROM posthorn.webhooks
+		WHERE project_no = ${project} AND id > ${after} AND deleted_at IS NULL ORDER BY id LIMIT ${limit}`);
+}
+
+/**
+ * Replaces the sealed digests by others of the same secret, unless it was rotated or deleted since they were read.
+ * Whoever has the secret in memory keeps it. Returns whether they were replaced.
+ */
+export function* resealSecret(
+	p: WebhookRef & Omit<StoredSecret, "id"> & { readonly from: Uint8Array },
+): Steps<boolean> {
+	const project = yield* findProject(p.projectId);
+	if (project === null) return false;
+	const replaced = yield* rows(sql`
+		UPDATE posthorn.webhooks SET sealed_digest = ${p.sealedDigest}, sealed_standard_digest = ${p.sealedStandardDigest}
+		WHERE project_no = ${project} AND id = ${p.webhookId} AND sealed_digest = ${p.from} RETURNING no`);
+	return replaced.length > 0;
 }
 
 /** Whether deliveries of a deleted webhook are pending. The order is that of an index which no other one has. */

@@ -307,6 +307,47 @@ export function describeRegistry(harness: StorageHarness): void {
 			expect(await second()).toBeNull();
 		});
 
+		test("digests are sealed again, unless the secret was rotated or the webhook deleted meanwhile", async () => {
+			const [project, other] = [await world.project(), await world.project()];
+			const about = { projectId: project, url: "https://receiver.example/", description: "" };
+			const shape = { events: ["a"], maxInFlight: 1, createdAt: START, maxPerProject: 10, standardWebhooks: true };
+			const [first, second] = [world.id("webhook"), world.id("webhook")];
+			const digests = { sealedDigest: Buffer.from("one"), sealedStandardDigest: Buffer.from("two") };
+			await world.storage.createWebhook({ ...about, id: first, ...digests, ...shape });
+			await world.storage.createWebhook({ ...about, id: second, sealedDigest: Buffer.from("three"), ...shape });
+			const text = (bytes: Uint8Array | null) => bytes && Buffer.from(bytes).toString();
+			const list = async (projectId: string, limit = 10, after?: string) =>
+				(await world.storage.listSecrets({ projectId, limit, ...(after && { after }) })).map(
+					({ id, sealedDigest, sealedStandardDigest }) => [id, text(sealedDigest), text(sealedStandardDigest)],
+				);
+			expect(await list(project)).toEqual([
+				[first, "one", "two"],
+				[second, "three", null],
+			]);
+			expect(await list(project, 1)).toEqual([[first, "one", "two"]]);
+			expect(await list(project, 1, first)).toEqual([[second, "three", null]]);
+			expect(await list(other)).toEqual([]);
+			expect(await list(world.id("project"))).toEqual([]);
+
+			const to = { sealedDigest: Buffer.from("uno"), sealedStandardDigest: Buffer.from("due") };
+			const reseal = (projectId: string, webhookId: string, from: string) =>
+				world.storage.resealSecret({ projectId, webhookId, from: Buffer.from(from), ...to });
+			const { revision } = (await world.storage.loadLanes({ projectId: project })).seen;
+			expect(await reseal(project, first, "zero")).toBe(false);
+			expect(await reseal(other, first, "one")).toBe(false);
+			expect(await reseal(world.id("project"), first, "one")).toBe(false);
+			expect(await reseal(project, first, "one")).toBe(true);
+			expect(await list(project)).toEqual([
+				[first, "uno", "due"],
+				[second, "three", null],
+			]);
+			// The secret is the same, so nobody has to load it again.
+			expect((await world.storage.loadLanes({ projectId: project })).seen.revision).toBe(revision);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: second });
+			expect(await reseal(project, second, "three")).toBe(false);
+			expect(await list(project)).toEqual([[first, "uno", "due"]]);
+		});
+
 		test("a setting keeps its first value until it is replaced", async () => {
 			expect(await world.storage.getSetting({ name: "operator" })).toBeNull();
 			expect(await world.storage.initSetting({ name: "operator", value: "one" })).toBe("one");

@@ -1,5 +1,5 @@
 import type { StillAllowed } from "../../../src/storage/port/accounts.ts";
-import type { DeletedWebhook, Page, Params, Project, Webhook } from "../../../src/storage/port.ts";
+import type { DeletedWebhook, Page, Params, Project, StoredSecret, Webhook } from "../../../src/storage/port.ts";
 import { BEYOND_ALL_IDS } from "../../../src/storage/shared/deliveries.ts";
 import { mayStill } from "../../../src/storage/verbs/members.ts";
 import { ringForChange } from "./alarm.ts";
@@ -205,6 +205,33 @@ export function rotateSecret(
 		sealedStandardDigest: copyOf(sealedStandardDigest),
 	});
 	ringForChange(node, found.project);
+	return true;
+}
+
+export function listSecrets(
+	{ database, tables }: MemoryNode,
+	{ projectId, after = "", limit }: Params<"listSecrets">,
+): StoredSecret[] {
+	const project = database.project(projectId);
+	if (project === undefined) return [];
+	const from = { projectNo: project.no, id: `${after} ` };
+	const walk = tables.webhooks.by.live.ascending(from, { projectNo: project.no, id: BEYOND_ALL_IDS });
+	return take(walk, limit).map(({ id, sealedDigest, sealedStandardDigest }) => {
+		return { id, sealedDigest, sealedStandardDigest };
+	});
+}
+
+export function resealSecret(
+	node: MemoryNode,
+	{ projectId, webhookId, from, sealedDigest, sealedStandardDigest }: Params<"resealSecret">,
+): boolean {
+	const found = findLive(node, projectId, webhookId);
+	if (found === null || Buffer.compare(found.webhook.sealedDigest, from) !== 0) return false;
+	node.tables.webhooks.put({
+		...found.webhook,
+		sealedDigest: Buffer.from(sealedDigest),
+		sealedStandardDigest: copyOf(sealedStandardDigest ?? undefined),
+	});
 	return true;
 }
 

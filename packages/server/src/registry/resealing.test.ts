@@ -1,0 +1,120 @@
+import { createSecret } from "@posthorn/protocol";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
+import { MemoryWorld } from "../../test/storage/memory/world.ts";
+import { Seal } from "../base/seal.ts";
+import { sealSecret } from "../engine/signing-keys.ts";
+import { type Storage, StorageError } from "../storage/port.ts";
+import { startResealing } from "./resealing.ts";
+
+const [NEW, OLD, LOST] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
+/** Over a page. */
+const MANY = 205;
+
+let memory: MemoryWorld;
+let storage: Storage;
+let projectId: string;
+beforeEach(async () => {
+	memory = await MemoryWorld.open();
+	({ storage } = memory.world);
+	projectId = await memory.world.project();
+});
+afterEach(() => memory.world.dispose());
+
+async function createWebhook(key: Buffer): Promise<void> {
+	const id = memory.world.id("webhook");
+	const about = { id, projectId, url: "https://receiver.example/", description: "", events: ["a"] };
+	const limits = { maxInFlight: 1, createdAt: 0, maxPerProject: 1_000 };
+	await storage.createWebhook({ ...about, ...limits, ...sealSecret(new Seal([key]), createSecret(), id) });
+}
+
+/** How many of the project's secrets a key opens. */
+async function opens(key: Buffer): Promise<number> {
+	const secrets = await storage.listSecrets({ projectId, limit: 1_000 });
+	return secrets.filter(({ id, sealedDigest }) => {
+		try {
+			return new Seal([key]).open(sealedDigest, id);
+		} catch {
+			return false;
+		}
+	}).length;
+}
+
+function start(verbs: Partial<Storage> = {}) {
+	const clock = new VirtualClock();
+	const lines: unknown[][] = [];
+	let onLine = () => {};
+	const line =
+		(level: string) =>
+		(...args: unknown[]) => {
+			lines.push([level, ...args]);
+			onLine();
+		};
+	const onSealed = vi.fn(async () => undefined);
+	const resealing = startResealing({
+		...{ clock, onSealed, seal: new Seal([NEW, OLD]) },
+		storage: {
+			listProjects: (p) => storage.listProjects(p),
+			listSecrets: (p) => storage.listSecrets(p),
+			resealSecret: (p) => storage.resealSecret(p),
+			...verbs,
+		},
+		logger: { info: line("info"), warn: line("warn"), error: line("error") } as never,
+	});
+	/** Resolves with the line that the current pass logs, once the next one is planned. */
+	const logged = async () => {
+		if (lines.length === 0) await new Promise<void>((resolve) => (onLine = resolve));
+		await new Promise((resolve) => setImmediate(resolve));
+		return lines.shift();
+	};
+	return { clock, resealing, onSealed, logged };
+}
+
+test("all secrets are sealed with the first key, and again ten minutes later those of another node", async () => {
+	for (let n = 0; n < MANY; n++) await createWebhook(n % 2 === 0 ? OLD : NEW);
+	const { clock, resealing, onSealed, logged } = start();
+	expect(await logged()).toEqual(["info", { sealed: 103 }, expect.stringContaining("all secrets are sealed")]);
+	expect(onSealed).toHaveBeenCalledOnce();
+	expect(await opens(NEW)).toBe(MANY);
+	await createWebhook(OLD);
+	clock.advanceTo(clock.nextAt!);
+	expect(await logged()).toMatchObject(["info", { sealed: 1 }, expect.any(String)]);
+	expect(await opens(NEW)).toBe(MANY + 1);
+	await resealing.stop();
+});
+
+test("a pass that storage interrupts is repeated", async () => {
+	await createWebhook(OLD);
+	const resealSecret = vi.fn((p) => storage.resealSecret(p));
+	resealSecret.mockRejectedValueOnce(new StorageError("lost", "The connection is gone."));
+	const { clock, resealing, onSealed, logged } = start({ resealSecret });
+	expect(await logged()).toMatchObject(["warn", { err: { code: "lost" } }, expect.any(String)]);
+	expect(onSealed).not.toHaveBeenCalled();
+	clock.advanceTo(clock.nextAt!);
+	expect(await logged()).toMatchObject(["info", { sealed: 1 }, expect.any(String)]);
+	expect(onSealed).toHaveBeenCalledOnce();
+	await resealing.stop();
+});
+
+test("a secret that no key opens is reported, others are sealed, and the old key stays needed", async () => {
+	for (const key of [OLD, LOST, OLD]) await createWebhook(key);
+	const { resealing, onSealed, logged } = start();
+	expect(await logged()).toMatchObject(["error", { webhooks: { count: 1 } }, expect.any(String)]);
+	expect(onSealed).not.toHaveBeenCalled();
+	expect(await opens(NEW)).toBe(2);
+	await resealing.stop();
+});
+
+test("it stops in the middle of a pass", async () => {
+	for (let n = 0; n < 3; n++) await createWebhook(OLD);
+	const stopped = Promise.withResolvers<Promise<void>>();
+	const { resealing, onSealed } = start({
+		async resealSecret(p) {
+			stopped.resolve(resealing.stop());
+			return storage.resealSecret(p);
+		},
+	});
+	await stopped.promise.then((end) => end);
+	expect(await opens(NEW)).toBe(1);
+	expect(onSealed).not.toHaveBeenCalled();
+});
