@@ -11,8 +11,9 @@ import { answered, Receiver, shipment } from "../../engine/send/receiver.fixture
 import { makeHandshakes } from "../../engine/send/rig.fixture.ts";
 import { createGuard } from "../egress.ts";
 import type { Resolver } from "../resolver.ts";
+import type { ConnectOptions } from "../socket.ts";
 import { type Credentials, createAuthority, DAY_MS } from "./credentials.fixture.ts";
-import { TlsSessions, validUntil } from "./tls.ts";
+import { TlsConnector, TlsSessions, validUntil } from "./tls.ts";
 
 const authority = createAuthority();
 const trusted = authority.issue();
@@ -33,6 +34,24 @@ beforeEach(() => {
 afterEach(async () => {
 	for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 	expect(faults).toEqual([]);
+});
+
+// Each connection that waited for a response kept up to 64 KB of it.
+test("a connection keeps none of the pool that Node's small buffers share", () => {
+	let options: ConnectOptions | undefined;
+	const connector = new TlsConnector(systemClock, (given) => {
+		options = given;
+		throw new Error("not connected");
+	});
+	const target = { host: "a.example:443", hostname: "a.example", port: 443, address: "127.0.0.1", metering: undefined };
+	const ignored = { received: () => true, presented: () => {}, verified: () => {}, flooded: () => {} };
+	expect(() => connector.connect({ ...target, ...ignored })).toThrow("not connected");
+	// What Node's `connect` does with the option; its types leave it out.
+	const { convertALPNProtocols } = tls as unknown as { convertALPNProtocols(protocols: unknown, to: object): void };
+	const kept: { ALPNProtocols?: Uint8Array } = {};
+	convertALPNProtocols(options!.ALPNProtocols, kept);
+	expect(Buffer.from(kept.ALPNProtocols!).toString("latin1")).toBe("\bhttp/1.1");
+	expect(kept.ALPNProtocols!.buffer.byteLength).toBe(9);
 });
 
 /** Resolves every name to this machine. */

@@ -22,6 +22,12 @@ import type { Handshake } from "./handshakes.ts";
 /** The maximum size of a TLS record, so that most responses need one read. */
 const READ_BYTES = 16_384;
 
+/**
+ * The protocols to choose from, each after its length (RFC 7301). Node copies a DataView to memory of its own; it would
+ * copy names or bytes to its pool, and each connection would keep up to 64 KB of that.
+ */
+const HTTP_1_1 = new DataView(Uint8Array.of(8, ...Buffer.from("http/1.1")).buffer);
+
 /** Receives bytes in a buffer that is reused. @returns false to pause reading until the socket's `resume` is called */
 export type Received = (bytes: Buffer) => boolean;
 
@@ -65,7 +71,7 @@ export class TlsConnector {
 			// Names are sent to the server (SNI) and checked against its certificate; addresses are only checked (RFC 6066).
 			servername: isIP(hostname) === 0 ? hostname : "",
 			onread: { buffer, callback: (length) => received(buffer.subarray(0, length)) },
-			ALPNProtocols: ["http/1.1"],
+			ALPNProtocols: HTTP_1_1,
 			// Explicit, because NODE_TLS_REJECT_UNAUTHORIZED in the environment changes the default.
 			rejectUnauthorized: true,
 			metering,
