@@ -30,6 +30,14 @@ export const NET = [
 			replace: "isProven ? Number.POSITIVE_INFINITY : 0",
 			why: "A receiver proves a thousand hosts cheap, and then shows a costly chain on each.",
 		},
+		{
+			name: "handshakes-waiters-forgotten",
+			find: "\t\tthis.#admitNext(project);\n\t}\n\n\t#admitNext",
+			replace:
+				"\t\tif (project.queueOf(handshake).size === 1) this.#admitNext(project);\n\t\telse this.#setTimer(project);\n\t}\n\n\t#admitNext",
+			only: "just when the rest ends",
+			why: "A project's new receivers wait until their deadlines, because another one came just when they could go.",
+		},
 	]),
 	...of("server/src/net/connections.ts", inNet("connections"), [
 		{

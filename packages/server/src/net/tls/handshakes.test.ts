@@ -201,6 +201,20 @@ describe("after a costly handshake", () => {
 		expect(good.calls).toEqual(["admitted"]);
 	});
 
+	// Its request set the timer again: for no time left, so not at all. The others then waited until their deadlines.
+	test("a handshake requested just when the rest ends doesn't hold up those that wait", () => {
+		run(request("a"), COSTLY_MS);
+		let late: Try | undefined;
+		clock.setTimeout(() => {
+			late = request("c");
+		}, REST_MS);
+		const b = request("b");
+		clock.advance(REST_MS);
+		expect([b.calls, late?.calls]).toEqual([["admitted"], []]);
+		run(b, 1);
+		expect(late?.calls).toEqual(["admitted"]);
+	});
+
 	test("handshakes that are cancelled while they wait are forgotten", () => {
 		run(request("a"), COSTLY_MS);
 		const [b, c] = [request("b"), request("c")];

@@ -91,13 +91,8 @@ export class Handshakes {
 		const { project } = handshake;
 		if (project.remove(handshake)) handshake.user.stopped();
 		handshake.isProven = this.#isProven(handshake);
-		const queue = project.queueOf(handshake);
-		if (queue.size === 0 && this.#mayRun(handshake)) {
-			this.#admit(handshake);
-		} else {
-			queue.add(handshake);
-			this.#setTimer(project);
-		}
+		project.queueOf(handshake).add(handshake);
+		this.#admitNext(project);
 	}
 
 	#admitNext(project: ProjectHandshakes): void {
