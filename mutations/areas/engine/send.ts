@@ -194,5 +194,21 @@ export const ENGINE_SEND = [
 			replace: "\t\tthis.#timer = this",
 			why: "Each attempt that begins while another is cut off leaves one more timer.",
 		},
+		{
+			name: "deadlines-stalls-count",
+			find: "now - this.#firesAt > STOOD_STILL_MS",
+			replace: "false",
+			tests: inEngine("send/stalls"),
+			only: "came in time",
+			why: "After a container was paused, receivers that responded in time are blamed for a timeout.",
+		},
+		{
+			name: "deadlines-stalls-without-end",
+			find: "\t\t\tthis.#firesAt = Number.POSITIVE_INFINITY;\n",
+			replace: "",
+			tests: inEngine("send/stalls"),
+			only: "again and again",
+			why: "On a node whose event loop is always late, an attempt that hangs is never cut.",
+		},
 	]),
 ];

@@ -10,6 +10,12 @@ export interface HasDeadline extends Linked<HasDeadline> {
 }
 
 /**
+ * If the timer fires this much too late, milliseconds, the process stood still (it was stopped, or its machine was): what
+ * receivers sent in time hasn't been read. All attempts then have this much more time.
+ */
+const STOOD_STILL_MS = 250;
+
+/**
  * Deadlines of attempts. All have the same time limit, so they expire in the order in which they began, and one timer
  * serves them all. Receivers that hang often reach theirs together, and closing thousands of connections takes long, so in
  * each turn of the event loop attempts are cut off only for a while: on a busy node the last of 8,192 is cut off a few
@@ -21,6 +27,8 @@ export class Deadlines {
 	/** Earliest first. */
 	readonly #timed = new LinkedList<HasDeadline>();
 	#timer: Timer | null = null;
+	/** Monotonic time at which the timer should fire; infinite if attempts may be cut however late that is. */
+	#firesAt = 0;
 
 	/** @param ms how long each attempt may take */
 	constructor(clock: Pick<Clock, "elapsed" | "setTimeout">, ms: number) {
@@ -45,6 +53,7 @@ export class Deadlines {
 
 	/** Replaces the timer: an attempt that begins while another is cut off has set one. */
 	#fireAfter(ms: number): void {
+		this.#firesAt = this.#clock.elapsed() + ms;
 		this.#timer?.cancel();
 		this.#timer = this.#clock.setTimeout(this.#fire, ms);
 	}
@@ -52,6 +61,11 @@ export class Deadlines {
 	readonly #fire = (): void => {
 		this.#timer = null;
 		const now = this.#clock.elapsed();
+		if (now - this.#firesAt > STOOD_STILL_MS) {
+			this.#fireAfter(STOOD_STILL_MS);
+			this.#firesAt = Number.POSITIVE_INFINITY;
+			return;
+		}
 		for (let timed = this.#timed.first; timed !== null; timed = this.#timed.first) {
 			if (timed.dueAt > now) {
 				this.#fireAfter(Math.ceil(timed.dueAt - now));
