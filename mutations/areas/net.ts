@@ -39,6 +39,22 @@ export const NET = [
 			why: "A project's new receivers wait until their deadlines, because another one came just when they could go.",
 		},
 	]),
+	...of("server/src/net/dial.ts", inNet("dial-addresses"), [
+		{
+			name: "dial-slow-address-gone",
+			find: "this.#left.push({ address, limitMs: 2 * limitMs })",
+			replace: 'this.#errors.push(new SendFailure("timeout", "late"))',
+			only: "accepts late is used",
+			why: "A lost packet fails the attempt if the host has an IPv6 address and this machine has none.",
+		},
+		{
+			name: "dial-slow-address-no-longer-limit",
+			find: "limitMs: 2 * limitMs",
+			replace: "limitMs",
+			only: "in each round",
+			why: "Hosts with two addresses that take longer than a second to accept are never connected to.",
+		},
+	]),
 	...of("server/src/net/connections.ts", inNet("connections"), [
 		{
 			name: "connections-busy-host-keeps-all",

@@ -60,11 +60,21 @@ export interface DialerOptions {
 /** Resources that every connection needs. */
 const NEEDED = ["descriptors", "memory"] as const;
 
-/** How long each of several addresses has to accept the connection before the next is tried, milliseconds. */
+/**
+ * How long each of several addresses has to accept the connection before the next is tried, milliseconds. The kernel needs
+ * as long to send a lost packet again, so the address gets another try, with twice the time, if no other accepts.
+ */
 const NEXT_ADDRESS_AFTER_MS = 1_000;
 
 /** If that timer fires this much too late, milliseconds, the process was stalled, and the address may have accepted. */
 const STOOD_STILL_MS = 250;
+
+/** An address to try. */
+interface Candidate {
+	readonly address: string;
+	/** How long it has to accept if there are others to try, milliseconds. */
+	readonly limitMs: number;
+}
 
 interface Shared extends DialerOptions {
 	readonly tls: TlsConnector;
@@ -109,9 +119,10 @@ class Dial implements Dialing, HandshakeUser {
 	readonly #done: Dialed;
 	readonly #received: Received;
 	readonly #owner: string;
-	#addresses: readonly string[] = [];
-	#tried = 0;
-	#address = "";
+	/** Addresses to try, in order. */
+	readonly #left: Candidate[] = [];
+	/** The one being tried. */
+	#candidate: Candidate | null = null;
 	readonly #errors: Error[] = [];
 	/** Errors of addresses whose family this machine has no address of: reported only if there are no others. */
 	readonly #unreachable: Error[] = [];
@@ -141,7 +152,7 @@ class Dial implements Dialing, HandshakeUser {
 
 	async start(): Promise<void> {
 		try {
-			this.#addresses = await this.#resolve();
+			for (const address of await this.#resolve()) this.#left.push({ address, limitMs: NEXT_ADDRESS_AFTER_MS });
 			this.resolving = false;
 			if (this.#over) return;
 			const { handshakes } = this.#shared;
@@ -170,7 +181,7 @@ class Dial implements Dialing, HandshakeUser {
 		const socket = this.#socket;
 		if (socket === null) return;
 		// The same address is connected to again.
-		this.#tried--;
+		this.#left.unshift(this.#candidate!);
 		this.#socket = null;
 		this.#accepted = false;
 		this.#timer?.cancel();
@@ -208,28 +219,28 @@ class Dial implements Dialing, HandshakeUser {
 
 	#connectNext(): void {
 		while (!this.#over) {
-			const address = this.#addresses[this.#tried++];
-			if (address === undefined) {
+			const candidate = this.#left.shift();
+			if (candidate === undefined) {
 				const errors = this.#errors.length > 0 ? this.#errors : this.#unreachable;
 				this.#end(errors.length === 1 ? errors[0]! : new AggregateError(errors), null);
 				return;
 			}
-			this.#address = address;
+			this.#candidate = candidate;
 			try {
-				this.#connect(address);
+				this.#connect(candidate);
 				return;
 			} catch (error) {
-				this.#giveUp(asError(error));
+				this.#giveUp(candidate, asError(error));
 			}
 		}
 	}
 
-	#connect(address: string): void {
+	#connect(candidate: Candidate): void {
 		const socket = this.#shared.tls.connect({
 			host: this.#host,
 			hostname: this.#hostname,
 			port: this.#port,
-			address,
+			address: candidate.address,
 			metering: this.#metering,
 			received: this.#received,
 			presented: (certificate) => {
@@ -241,8 +252,10 @@ class Dial implements Dialing, HandshakeUser {
 			flooded: () => this.#handshake?.flooded(),
 		});
 		this.#socket = socket;
-		socket.on("error", (error) => this.#failed(socket, error));
-		socket.on("close", () => this.#failed(socket, new SendFailure("connection_reset", "the connection was closed")));
+		socket.on("error", (error) => this.#failed(candidate, socket, error));
+		socket.on("close", () => {
+			this.#failed(candidate, socket, new SendFailure("connection_reset", "the connection was closed"));
+		});
 		socket.setNoDelay(true);
 		socket.once("connect", () => {
 			this.#accepted = true;
@@ -250,16 +263,21 @@ class Dial implements Dialing, HandshakeUser {
 			for (const shortage of [...NEEDED, "ports"] as const) this.#shared.shortages?.passed(shortage);
 		});
 		socket.once("secureConnect", () => this.#secured(socket));
-		if (this.#tried < this.#addresses.length) this.#limitTime(socket);
+		if (this.#left.length > 0) this.#limitTime(candidate);
 	}
 
-	#limitTime(socket: Socket): void {
+	#limitTime(candidate: Candidate): void {
 		const { clock } = this.#shared;
+		const { limitMs } = candidate;
 		const since = clock.elapsed();
 		this.#timer = clock.setTimeout(() => {
-			if (clock.elapsed() - since > NEXT_ADDRESS_AFTER_MS + STOOD_STILL_MS) this.#limitTime(socket);
-			else this.#failed(socket, new SendFailure("timeout", "the address did not accept in time"));
-		}, NEXT_ADDRESS_AFTER_MS);
+			if (clock.elapsed() - since > limitMs + STOOD_STILL_MS) {
+				this.#limitTime(candidate);
+				return;
+			}
+			this.#giveUp(candidate, null);
+			this.#connectNext();
+		}, limitMs);
 	}
 
 	get #metering(): Metering | undefined {
@@ -275,7 +293,7 @@ class Dial implements Dialing, HandshakeUser {
 		this.#end(failure, failure === null ? socket : null);
 	}
 
-	#failed(socket: Socket, error: Error): void {
+	#failed(candidate: Candidate, socket: Socket, error: Error): void {
 		if (this.#over || socket !== this.#socket) return;
 		if (this.#accepted) {
 			this.#shared.tls.dropSession(this.#host);
@@ -283,15 +301,17 @@ class Dial implements Dialing, HandshakeUser {
 			// The connection may already have failed for another reason when it turned out what the handshake took.
 			this.#end(this.#handshake?.failure ?? withCertificate(error, this.#certificate), null);
 		} else {
-			this.#giveUp(error);
+			this.#giveUp(candidate, error);
 			this.#connectNext();
 		}
 	}
 
-	#giveUp(error: Error): void {
+	/** @param error null if the address hasn't accepted in time: it gets another try */
+	#giveUp({ address, limitMs }: Candidate, error: Error | null): void {
 		const socket = this.#socket;
 		this.#socket = null;
-		if (isFamilyMissing(error, this.#address, this.#shared.interfaces))
+		if (error === null) this.#left.push({ address, limitMs: 2 * limitMs });
+		else if (isFamilyMissing(error, address, this.#shared.interfaces))
 			this.#unreachable.push(new SendFailure("host_unreachable", "no local address of its family", { cause: error }));
 		else this.#errors.push(error);
 		// Whatever the address did, there were resources for the socket.

@@ -1,0 +1,114 @@
+import { EventEmitter } from "node:events";
+import { expect, onTestFinished, test } from "vitest";
+import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
+import { createDialer } from "./dial.ts";
+import { reasonOf } from "./errors.ts";
+import type { Connect, Socket } from "./socket.ts";
+
+const SLOW = "192.0.2.1";
+const QUICK = "192.0.2.2";
+const SILENT = "192.0.2.3";
+const SILENT_TOO = "192.0.2.4";
+const REFUSING = "192.0.2.5";
+const LATE_REFUSING = "192.0.2.6";
+/** This machine has no IPv6. */
+const IPV6 = "2001:db8::1";
+/** When the kernel's second SYN is answered, if the first one was lost. */
+const SLOW_MS = 1_050;
+
+class FakeSocket extends EventEmitter {
+	readonly address: string;
+	readonly writable = true;
+	readonly writableLength = 0;
+	isDestroyed = false;
+
+	constructor(address: string) {
+		super();
+		this.address = address;
+	}
+
+	destroy(): void {
+		this.isDestroyed = true;
+	}
+
+	setNoDelay(): void {}
+
+	accept(): void {
+		if (this.isDestroyed) return;
+		this.emit("connect");
+		this.emit("secureConnect");
+	}
+
+	fail(code: string): void {
+		if (!this.isDestroyed) this.emit("error", Object.assign(new Error(code), { code }));
+	}
+}
+
+/** Dials a host with these addresses, and lets this much time pass. */
+async function dial(addresses: readonly string[], ms: number) {
+	const clock = new VirtualClock();
+	const sockets: FakeSocket[] = [];
+	const behaviors: Record<string, (socket: FakeSocket) => void> = {
+		[SLOW]: (socket) => clock.setTimeout(() => socket.accept(), SLOW_MS),
+		[QUICK]: (socket) => clock.setTimeout(() => socket.accept(), 1),
+		[REFUSING]: (socket) => clock.setTimeout(() => socket.fail("ECONNREFUSED"), 1),
+		[LATE_REFUSING]: (socket) => clock.setTimeout(() => socket.fail("ECONNREFUSED"), SLOW_MS),
+		[IPV6]: (socket) => clock.setTimeout(() => socket.fail("ENETUNREACH"), 1),
+	};
+	const connect: Connect = ({ host }) => {
+		const socket = new FakeSocket(host);
+		sockets.push(socket);
+		behaviors[host]?.(socket);
+		return socket as unknown as Socket;
+	};
+	const dialer = createDialer({
+		guard: { refusal: () => null, permitsPort: () => true },
+		resolver: { lookup: async () => addresses },
+		clock,
+		connect,
+		interfaces: () => ({ eth0: [{ family: "IPv4", internal: false, address: "198.51.100.7" }] as never }),
+	});
+	let outcome: string | null = null;
+	const dialing = dialer.dial(
+		"host.example",
+		443,
+		(error, socket) => {
+			outcome = socket === null ? reasonOf(error) : (socket as unknown as FakeSocket).address;
+		},
+		() => true,
+		"proj_1",
+	);
+	onTestFinished(() => dialing.cancel());
+	for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+	clock.advance(ms);
+	return { outcome: outcome as string | null, tried: sockets.map(({ address }) => address), sockets };
+}
+
+test("an address that accepts late is left for the next one, if that accepts", async () => {
+	expect(await dial([SLOW, QUICK], 5_000)).toMatchObject({ outcome: QUICK, tried: [SLOW, QUICK] });
+});
+
+// A host with an IPv6 address, which this machine can't connect to, had a single second to accept: a lost packet counted
+// as a failed attempt.
+test.each([[[SLOW, IPV6]], [[SLOW, REFUSING]], [[SLOW, SILENT]], [[SILENT, SLOW]]])(
+	"an address that accepts late is used if no other does: %s",
+	async (addresses) => {
+		const { outcome, sockets } = await dial(addresses, 6_000);
+		expect(outcome).toBe(SLOW);
+		expect(sockets.filter(({ isDestroyed }) => !isDestroyed)).toHaveLength(1);
+	},
+);
+
+test("several addresses that never accept are tried in turn, with twice the time in each round", async () => {
+	const { outcome, tried, sockets } = await dial([SILENT, IPV6, SILENT_TOO], 1_000 + 1 + 1_000 + 2_000 + 2_000 + 4_000);
+	expect(outcome).toBeNull();
+	expect(tried).toEqual([SILENT, IPV6, SILENT_TOO, SILENT, SILENT_TOO, SILENT, SILENT_TOO]);
+	expect(sockets.map(({ isDestroyed }) => isDestroyed)).toEqual([true, true, true, true, true, true, false]);
+});
+
+test("what an address says in its last try counts", async () => {
+	expect(await dial([LATE_REFUSING, IPV6], 5_000)).toMatchObject({
+		outcome: "connection_refused",
+		tried: [LATE_REFUSING, IPV6, LATE_REFUSING],
+	});
+});
