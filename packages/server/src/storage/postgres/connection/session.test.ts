@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import { BoundedMap } from "../../../base/collections.ts";
 import { isPartitionMissing } from "./errors.ts";
-import { idArray, NameCache, namesOf, numberArray, Session, sql, textArray } from "./session.ts";
+import { idArray, NameCache, named, numberArray, Session, sql, textArray } from "./session.ts";
 import { connectionConfig } from "./session-settings.ts";
 
 let server: PostgresServer;
@@ -81,8 +81,8 @@ test("a name that a newer one pushes out of the cache is known until the rows ar
 	};
 	const session = { names, rows: async () => [{ no: 2, name: "wh_2" }] } as unknown as Session;
 	const rows = [1, 2].map((webhook_no) => ({ webhook_no, type: 1 }));
-	const named = await namesOf(session, 1, rows);
-	expect(rows.map(named)).toEqual([
+	const read = await named(session, 1, rows);
+	expect(read.rows.map(read.names)).toEqual([
 		{ webhookId: "wh_1", eventType: "a" },
 		{ webhookId: "wh_2", eventType: "a" },
 	]);

@@ -234,8 +234,15 @@ const TYPE_NAMES = sql("SELECT code AS no, name FROM posthorn.event_types WHERE 
 /** The webhook and the event type of a row that has their numbers, `webhook_no` and `type`. */
 export type Names = (row: Row) => { readonly webhookId: string; readonly eventType: string };
 
-/** Looks up the {@link Names} of these rows of a project, unless they are cached. */
-export async function namesOf(c: Session, projectNo: number, rows: readonly Row[]): Promise<Names> {
+/**
+ * Looks up the {@link Names} of these rows of a project, unless they are cached. Returns them with the rows, except those
+ * of webhooks that have been deleted since the rows were read: once a webhook's attempts are past retention, it goes, too.
+ */
+export async function named<R extends Row>(
+	c: Session,
+	projectNo: number,
+	rows: readonly R[],
+): Promise<{ readonly rows: R[]; readonly names: Names }> {
 	const find = async (cache: Map<number, string>, column: string, statement: Statement, ...of: readonly number[]) => {
 		const numbers = new Set(rows.map((row) => row[column] as number));
 		const names = new Map([...numbers].map((no) => [no, cache.get(no)]));
@@ -256,5 +263,8 @@ export async function namesOf(c: Session, projectNo: number, rows: readonly Row[
 		if (name === undefined) throw new Error(`The delivery log refers to number ${no}, which has no name.`);
 		return name;
 	};
-	return (row) => ({ webhookId: nameIn(webhookIds, row.webhook_no), eventType: nameIn(types, row.type) });
+	return {
+		rows: rows.filter((row) => webhookIds.get(row.webhook_no as number) !== undefined),
+		names: (row) => ({ webhookId: nameIn(webhookIds, row.webhook_no), eventType: nameIn(types, row.type) }),
+	};
 }

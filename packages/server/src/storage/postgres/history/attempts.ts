@@ -32,7 +32,7 @@ import type { Walked } from "../../verbs/verb.ts";
 import {
 	findProject,
 	type Names,
-	namesOf,
+	named,
 	numberArray,
 	type Row,
 	type Session,
@@ -126,10 +126,10 @@ export async function listAttempts(
 	if (project === null) return { rows: [], next: null };
 	const parts = partsOf(filter, page.before, clock.now());
 	const { positions, end } = await findAttempts(c, "DESC", project, filter, parts, page.limit + 1);
-	const rows = await readAt(c, LIST, project, positions.slice(0, page.limit), page.maxBytes);
-	const names = await namesOf(c, project, rows);
+	const read = await readAt(c, LIST, project, positions.slice(0, page.limit), page.maxBytes);
+	const { rows, names } = await named(c, project, read);
 	const attempts = rows.map((row) => toAttempt(row, names));
-	return toPage(attempts, rows.length < positions.length, end);
+	return toPage(attempts, read.length < positions.length ? read.at(-1) : undefined, end);
 }
 
 /** The bodies to read order ids from: of at most this parameter's bytes. */
@@ -231,7 +231,7 @@ export function listFollowedAttempts(
 	return readList(c, FOLLOWED, params, clock.now());
 }
 
-async function readList<R extends { readonly id: string }>(
+async function readList<R>(
 	c: Session,
 	{ first, whole, scan, own: ownOf, toEntry }: List<R>,
 	{ projectId, filter, page: list }: Params<"listAttemptSummaries">,
@@ -242,11 +242,12 @@ async function readList<R extends { readonly id: string }>(
 	const project = await findProject(c, projectId);
 	if (project === null) return { rows: [], next: null };
 	const parts = partsOf(filter, before, now);
-	const page = async (rows: Row[], found: number, end: string | null) => {
-		const names = await namesOf(c, project, rows);
+	const page = async (read: Row[], found: number, end: string | null) => {
+		const shown = read.slice(0, limit);
+		const { rows, names } = await named(c, project, shown);
 		const orderIds = orderIdsFor(list);
-		const entries = rows.slice(0, limit).map((row) => toEntry(row, names, orderIds, c));
-		return toPage(entries, entries.length < found, end);
+		const entries = rows.map((row) => toEntry(row, names, orderIds, c));
+		return toPage(entries, shown.length < found ? shown.at(-1) : undefined, end);
 	};
 	if (hasResponse(filter)) {
 		// Comparing responses until there is one more may take long.
@@ -285,9 +286,12 @@ function partsOf(filter: AttemptFilter, before: string | undefined, now: number)
 	return isOfEvents && !isOfLastDays ? [range] : newestDaysFirst(range, now);
 }
 
-/** @param more whether there are others */
-function toPage<R extends { readonly id: string }>(rows: R[], more: boolean, end: string | null): AttemptRows<R> {
-	if (rows.length > 0 && more) return { rows, next: rows.at(-1)!.id };
+/**
+ * @param last the last attempt that was read, if there are others
+ * @param end where the search stopped; null if it reached the end of the log
+ */
+function toPage<R>(rows: R[], last: Row | undefined, end: string | null): AttemptRows<R> {
+	if (last !== undefined) return { rows, next: toAttemptId(last.id) };
 	return { rows, next: end === null ? null : toAttemptId(end) };
 }
 
@@ -326,7 +330,9 @@ export async function getAttempt(c: Session, { projectId, attemptId }: Params<"g
 	if (project === null) return null;
 	const statuses = numberArray(Object.values(STATUS_CODE));
 	const row = await c.row(GET, project, statuses, null, toStoredId(withoutNul(attemptId)));
-	return row === undefined ? null : toAttempt(row, await namesOf(c, project, [row]));
+	if (row === undefined) return null;
+	const { rows, names } = await named(c, project, [row]);
+	return rows[0] === undefined ? null : toAttempt(rows[0], names);
 }
 
 const WALKED = sql(`
@@ -387,8 +393,7 @@ async function foundAt(
 ): Promise<FoundResponse[]> {
 	if (matching.length === 0) return [];
 	const positions = matching.map(({ row }) => row);
-	const rows = await readAt(c, FOUND, project, positions);
-	const names = await namesOf(c, project, rows);
+	const { rows, names } = await named(c, project, await readAt(c, FOUND, project, positions));
 	const byId = new Map(rows.map((row) => [row.id, row]));
 	return matching.flatMap(({ row: { id }, match }) => {
 		const row = byId.get(id);

@@ -2,7 +2,7 @@ import { MAX_FAILED_IN_A_ROW, MAX_TESTS_WAITING } from "../../port/history.ts";
 import type { AttemptSummary, Params, WebhookHealth } from "../../port.ts";
 import { MAX_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
 import { CLOSED, IS_CLOSING, MINUTE } from "../../shared/stats.ts";
-import { findProject, namesOf, type Row, type Session, sql } from "../connection/session.ts";
+import { findProject, named, type Row, type Session, sql } from "../connection/session.ts";
 import { summariesAt, toSummary } from "./attempts.ts";
 
 const nextOf = (queue: number) => `
@@ -127,12 +127,12 @@ export async function readHealth(
 	const project = await findProject(c, projectId);
 	if (project === null) return [];
 	const only = webhookIds ?? null;
-	const [webhooks, rows, counts] = await Promise.all([
+	const [webhooks, read, counts] = await Promise.all([
 		c.rows(WEBHOOKS, project, only),
 		c.rows(DECIDING, project, only),
 		c.rows(RECENT, project, Math.ceil(since / MINUTE), only),
 	]);
-	const names = await namesOf(c, project, rows);
+	const { rows, names } = await named(c, project, read);
 	const deciding = new Map(rows.map((row) => [`${row.deciding} ${names(row).webhookId}`, row]));
 	const recent = new Map(counts.map((row) => [row.id, row]));
 	const summary = (kind: string, webhookId: string): AttemptSummary | null => {

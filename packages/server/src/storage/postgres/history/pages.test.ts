@@ -240,6 +240,55 @@ test("an attempt committed while a page is read pushes none off the list", async
 	expect(ids.filter((id) => !shown.has(id))).toEqual([]);
 });
 
+// The whole page failed.
+test.each([...VERBS, "getAttempt"] as const)(
+	"%s leaves out a webhook that retention deletes meanwhile",
+	async (verb) => {
+		const url = await server.createDatabase();
+		const world = await worldOf((clock) => openNode(url, clock));
+		const project = await world.project();
+		const gone = await world.webhook(project, TYPES);
+		const kept = await world.webhook(project, TYPES);
+		const [event] = await world.publish(project, "a");
+		const attempts = [kept, gone].map((id, n) => world.attempt(id, event!, { startedAt: START + n }));
+		expect(await world.settle(await world.lease(project), { attempts })).toBe("settled");
+		await world.dispose();
+		// One that hasn't cached the names.
+		const reader = await openNode(url, { now: () => NOW });
+		const sweeper = new Client(connectionConfig(url));
+		await sweeper.connect();
+		const send = Client.prototype.query as (...args: unknown[]) => unknown;
+		let deleted = 0;
+		Client.prototype.query = async function (this: Client, ...args: unknown[]) {
+			if (
+				deleted === 0 &&
+				(args[0] as { text?: string }).text?.startsWith("SELECT no, id AS name FROM posthorn.webhooks")
+			) {
+				deleted++;
+				for (const [table, column] of ["attempts webhook_no", "webhooks no"].map((names) => names.split(" ")))
+					await send.call(sweeper, {
+						text: `DELETE FROM posthorn.${table} WHERE ${column} = (SELECT min(no) FROM posthorn.webhooks)`,
+					});
+			}
+			return send.apply(this, args);
+		} as typeof Client.prototype.query;
+		try {
+			if (verb === "getAttempt") {
+				expect(await reader.getAttempt({ projectId: project, attemptId: attempts[1]!.id })).toBe(null);
+			} else {
+				const page = { limit: LIMIT, maxBytes: 1_000_000 };
+				const { rows, next } = await reader[verb]({ projectId: project, filter: {}, page });
+				expect([rows.map(({ id }) => id), next]).toEqual([[attempts[0]!.id], null]);
+			}
+			expect(deleted).toBe(1);
+		} finally {
+			Client.prototype.query = send as typeof Client.prototype.query;
+			await sweeper.end();
+			await reader.close();
+		}
+	},
+);
+
 // To find replays of its failed deliveries, it read all attempts of their webhook.
 test("a page reads few rows, even if PostgreSQL expects few attempts of any webhook", async () => {
 	await client.query(`
