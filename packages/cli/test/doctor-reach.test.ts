@@ -77,7 +77,7 @@ test("reports an invalid certificate in the words of the delivery log", async ()
 	expectReceiver(
 		await reach(expired.url("/token")),
 		"fault",
-		/has expired or isn't valid yet.*Valid to: [-\d: ]+ UTC\.$/,
+		/certificate has expired\. Renew it\..*Valid to: [-\d: ]+ UTC\.$/,
 	);
 	const wrongHost = await open(startRawReceiver({ authority: await issueForWrongHost(authority), onConnection }));
 	expectReceiver(await reach(wrongHost.url("/token")), "fault", /is for another host name/);

@@ -78,7 +78,9 @@ function textOf(error: unknown, { attemptTimeoutMs }: Config): string {
 	if (reason === null) return (error as Error).message;
 	if (reason === "timeout")
 		return `No connection within ${attemptTimeoutMs / 1_000} s. Check its network, and whether firewalls in between allow requests from here.`;
-	return [reasonText(reason), ...detailTexts(error)].join(" ");
+	const now = Date.now();
+	const circumstances = { details: detailsOf(error), startedAt: now, endedAt: now };
+	return [reasonText(reason, circumstances), ...detailTexts(error)].join(" ");
 }
 
 /** What name servers answered, and the certificate that was rejected: as in the delivery log. */

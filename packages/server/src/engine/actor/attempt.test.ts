@@ -57,6 +57,27 @@ test.each([0, 12_000])("an attempt's id has the time when it began, after waitin
 	expect([suffix >= lowestSuffixAt(began), suffix < lowestSuffixAt(began + 1)]).toEqual([true, true]);
 });
 
+// It named both, though the certificate told.
+test("the reason says whether a certificate has expired or isn't valid yet, if that is known", () => {
+	const inFlight = newInFlight();
+	const startedAt = 100_000;
+	const textFor = (validFrom: number | null, validTo: number | null) => {
+		const certificate = { subject: "CN=a", issuer: "CN=b", names: [], validFrom, validTo };
+		const outcome = { ...outcomeOf({ startedAt, endedAt: startedAt + 100, waitedMs: 0 }), details: { certificate } };
+		return consequenceOf(inFlight, { ...outcome, reason: "tls_expired" }, []).attempt.error;
+	};
+	expect(textFor(1_000, startedAt - 1)).toBe("The receiver's certificate has expired. Renew it.");
+	expect(textFor(startedAt + 1_000, startedAt + 2_000)).toBe(
+		"The receiver's certificate isn't valid yet. Use one that is.",
+	);
+	// It is another one of its chain.
+	for (const [from, to] of [
+		[1_000, startedAt + 2_000],
+		[null, null],
+	] as const)
+		expect(textFor(from, to)).toBe("The receiver's certificate has expired or isn't valid yet. Renew it.");
+});
+
 test("of the last committed attempt, only what identifies it is kept", () => {
 	// Each project once kept the response, and with it 64 KB that the response shared with requests.
 	const attempts = new Attempts({ context: { observer: {} } } as ProjectWork);

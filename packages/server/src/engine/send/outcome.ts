@@ -115,11 +115,27 @@ const REASON_TEXT: Record<Reason, string> = {
 /** The text for redirects, which count as responses and are never followed. */
 const REDIRECT_TEXT = "The receiver responded with a redirect, which is never followed. Register the final URL.";
 
-export const reasonText = (reason: Reason): string => REASON_TEXT[reason];
+const EXPIRED_TEXT = "The receiver's certificate has expired. Renew it.";
+const EARLY_TEXT = "The receiver's certificate isn't valid yet. Use one that is.";
+
+/** When an attempt was made, and what is known of why it failed. */
+type Circumstances = Partial<Timed> & { readonly details?: AttemptDetails | null };
+
+/** One sentence or two: what happened, and what to do. */
+export function reasonText(reason: Reason, circumstances: Circumstances = {}): string {
+	return (reason === "tls_expired" ? datesText(circumstances) : null) ?? REASON_TEXT[reason];
+}
+
+/** Whether a certificate has expired or isn't valid yet; null if it's another one of its chain, or isn't known. */
+function datesText({ details, startedAt = 0, endedAt = startedAt }: Circumstances): string | null {
+	const { validFrom = null, validTo = null } = details?.certificate ?? {};
+	if (validTo !== null && validTo < endedAt) return EXPIRED_TEXT;
+	return validFrom !== null && validFrom > startedAt ? EARLY_TEXT : null;
+}
 
 /** The explanation of an outcome that isn't a success; null if the status code says it all. */
 export function explain(outcome: Outcome): { code: string; text: string } | null {
-	if (outcome.kind !== "answered") return { code: outcome.reason, text: reasonText(outcome.reason) };
+	if (outcome.kind !== "answered") return { code: outcome.reason, text: reasonText(outcome.reason, outcome) };
 	if (outcome.status >= 300 && outcome.status < 400) return { code: "redirect", text: REDIRECT_TEXT };
 	return null;
 }
