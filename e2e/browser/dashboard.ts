@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
-import { type BrowserContext, test as base, expect, type Page } from "@playwright/test";
+import { type BrowserContext, test as base, expect, type Locator, type Page } from "@playwright/test";
 import { purchase, type Receiver, Shop } from "../shop.ts";
 
 const OPERATOR = "operator@example.com";
@@ -70,6 +70,24 @@ export class Dashboard {
 	async enter(page: Page): Promise<void> {
 		await this.setUp();
 		await this.signIn(page);
+	}
+
+	/**
+	 * Opens the log of three deliveries on a window with room for a delivery next to it. Returns the rows of the list,
+	 * newest first.
+	 */
+	async openLog(page: Page, query = ""): Promise<Locator> {
+		const { shop } = this;
+		const receiver = await shop.receiver();
+		await shop.webhook(receiver.url("/hooks"));
+		await this.enter(page);
+		for (const n of [1, 2, 3]) await shop.post(shop.path("/events"), purchase(n));
+		await receiver.count(3);
+		await page.setViewportSize({ width: 1700, height: 900 });
+		await page.goto(this.project(`/logs${query}`));
+		const rows = page.getByRole("table", { name: "Deliveries", includeHidden: true }).locator("tbody tr");
+		await expect(rows.filter({ hasText: "Delivered" })).toHaveCount(3);
+		return rows;
 	}
 
 	/** A path of the dashboard within the shop's project. */

@@ -1,21 +1,11 @@
 import type { Page } from "@playwright/test";
-import { purchase } from "../shop.ts";
 import { type Dashboard, expect, test } from "./dashboard.ts";
 
-/** Opens the log of three deliveries, with room for a delivery next to it. */
-async function openLog({ dashboard, page }: { dashboard: Dashboard; page: Page }) {
-	const { shop } = dashboard;
-	const receiver = await shop.receiver();
-	await shop.webhook(receiver.url("/hooks"));
-	await dashboard.enter(page);
-	for (const n of [1, 2, 3]) await shop.post(shop.path("/events"), purchase(n));
-	await receiver.count(3);
-	await page.setViewportSize({ width: 1700, height: 900 });
-	await page.goto(dashboard.project("/logs?state=delivered"));
-	const rows = page.getByRole("table", { name: "Deliveries", includeHidden: true }).locator("tbody tr");
-	await expect(rows.filter({ hasText: "Delivered" })).toHaveCount(3);
-	return { rows, drawer: page.getByRole("dialog").filter({ hasText: "Attempt 1 of" }) };
-}
+/** Opens the log of three deliveries that don't move, and finds the drawer of one. */
+const openLog = async ({ dashboard, page }: { dashboard: Dashboard; page: Page }) => ({
+	rows: await dashboard.openLog(page, "?state=delivered"),
+	drawer: page.getByRole("dialog").filter({ hasText: "Attempt 1 of" }),
+});
 
 /**
  * Presses keys so fast that a page has no turn in between. Browsers also handle a key before timers that are due, so
@@ -102,3 +92,79 @@ test("Escape closes a dialog before the delivery that the browser's Back opened 
 	await page.keyboard.press("Escape");
 	await expect(page.getByRole("dialog")).toHaveCount(0);
 });
+
+// They moved the list below the menu.
+test("an open menu has the keyboard, and only that", async ({ dashboard, page }) => {
+	const { rows } = await openLog({ dashboard, page });
+	for (const name of ["More actions", "Theme", "Olga Operator", "A store"]) {
+		await rows.nth(0).focus();
+		await pressFast(page, "j");
+		await expect(rows.nth(1)).toBeFocused();
+		const opener = page.getByRole("button", { name, expanded: false });
+		await opener.focus();
+		await page.keyboard.press("Enter");
+		await expect(page.getByRole("button", { name, expanded: true })).toBeVisible();
+		await pressFast(page, "j", "k", "r", "/", "?");
+		await page.keyboard.press("j");
+		await expect(page.locator("tbody tr:focus")).toHaveCount(0);
+		await expect(page.getByRole("dialog", { name: /Keyboard|Replay/ })).toHaveCount(0);
+		await page.keyboard.press("Escape");
+		await expect(opener).toBeFocused();
+	}
+	await pressFast(page, "j");
+	await expect(rows.nth(2)).toBeFocused();
+});
+
+/** Puts off what a page updates because of new data, until \`showArrived()\` in the page. */
+const HOLD_UPDATES = `
+	const held = [];
+	const { setTimeout } = globalThis;
+	globalThis.isHeld = false;
+	globalThis.showArrived = () => {
+		globalThis.isHeld = false;
+		for (const update of held.splice(0)) update();
+	};
+	globalThis.setTimeout = (act, ms = 0, ...args) =>
+		globalThis.isHeld && ms === 0 ? held.push(() => act(...args)) : setTimeout(act, ms, ...args);
+	for (const name of ["json", "text"]) {
+		const read = Response.prototype[name];
+		Response.prototype[name] = async function () {
+			const body = await read.call(this);
+			const { attempts } = typeof body === "string" ? JSON.parse(body || "{}") : body;
+			globalThis.attempts = attempts?.length ?? globalThis.attempts;
+			return body;
+		};
+	}
+`;
+
+// The drawer jumped to the new attempt, or opened again.
+for (const key of ["j", "Escape"] as const) {
+	test(`a retry's result that arrives while ${key} leads elsewhere stays there`, async ({ dashboard, page }) => {
+		const receiver = await dashboard.failing("Accounting", 2);
+		await dashboard.enter(page);
+		await page.setViewportSize({ width: 1700, height: 900 });
+		await page.addInitScript(HOLD_UPDATES);
+		await page.goto(dashboard.project("/logs?view=attempts&status=retrying"));
+		const rows = page.getByRole("table", { name: "Attempts", includeHidden: true }).locator("tbody tr");
+		await expect(rows).toHaveCount(2);
+		const answer = Promise.withResolvers<void>();
+		receiver.respondWith(async () => {
+			await answer.promise;
+			return { status: 500 };
+		});
+		await rows.nth(0).click();
+		const drawer = page.getByRole("dialog").filter({ hasText: "Attempt 1 of" });
+		await expect(drawer).toContainText("ord_2");
+		await drawer.getByRole("button", { name: "Retry now" }).click();
+		await receiver.count(3);
+		await page.evaluate("isHeld = true");
+		answer.resolve();
+		await expect.poll(() => page.evaluate("attempts")).toBe(2);
+		await page.evaluate(`
+			document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", bubbles: true, cancelable: true }));
+			showArrived();
+		`);
+		if (key === "j") await expect(drawer).toContainText("ord_1");
+		else await expect(page.getByRole("dialog")).toHaveCount(0);
+	});
+}

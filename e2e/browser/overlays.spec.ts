@@ -15,16 +15,7 @@ test.use({
 });
 
 test("on a wide window the list stands beside a delivery, to read and to open others", async ({ dashboard, page }) => {
-	const { shop } = dashboard;
-	const receiver = await shop.receiver();
-	await shop.webhook(receiver.url("/hooks"));
-	await dashboard.enter(page);
-	for (const n of [1, 2, 3]) await shop.post(shop.path("/events"), purchase(n));
-	await receiver.count(3);
-	await page.setViewportSize({ width: 1700, height: 900 });
-	await page.goto(dashboard.project("/logs"));
-	const rows = page.getByRole("table", { name: "Deliveries", includeHidden: true }).locator("tbody tr");
-	await expect(rows).toHaveCount(3);
+	const rows = await dashboard.openLog(page);
 	const drawer = page.getByRole("dialog");
 	await rows.nth(0).getByText("ord_3").click();
 	await expect(drawer).toContainText("ord_3");

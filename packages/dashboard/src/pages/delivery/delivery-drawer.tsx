@@ -42,6 +42,7 @@ export function DeliveryDrawer() {
 	// After a replay or a retry, the last attempt before it: the next one is opened as soon as it's made.
 	const [awaited, setAwaited] = useState<{ attemptId: string; after: Position } | null>(null);
 	const isAwaited = awaited?.attemptId === attemptId;
+	if (awaited !== null && !isAwaited) setAwaited(null);
 	const { attempt, delivery, attempts, error, retry } = useDelivery(projectId, attemptId, row, isAwaited);
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
 	const known = attempt ?? row;
@@ -74,8 +75,9 @@ export function DeliveryDrawer() {
 	);
 	const made = isAwaited ? attempts?.find((one) => byPosition(one, awaited.after) > 0) : undefined;
 	useEffect(() => {
-		if (made !== undefined) show(made.id);
-	}, [made, show]);
+		// The next delivery may be about to be shown, or the drawer about to close.
+		if (made !== undefined && idIn(router.latestLocation.pathname) === attemptId) show(made.id);
+	}, [made, show, router, attemptId]);
 	const step = (by: 1 | -1) => {
 		// The next delivery may be about to be shown, or the drawer about to close.
 		const id = idIn(router.latestLocation.pathname);

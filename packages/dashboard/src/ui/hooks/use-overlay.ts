@@ -37,4 +37,6 @@ export function useOverlay(kind: Kind, opened: boolean, onEscape: () => void): v
 }
 
 export const isOverlayOpen = () => overlays.length > 0;
+/** Whether a dropdown is open. Its letters find its items, and the keys of what it covers would move that out of sight. */
+export const isMenuOpen = () => document.querySelector("[aria-haspopup][aria-expanded=true]") !== null;
 export const isDialogOpen = () => overlays.some(({ kind }) => kind === "dialog");

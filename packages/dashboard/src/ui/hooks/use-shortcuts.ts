@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import { isTyping } from "../../lib/keys.ts";
 import { useKeyClaims } from "./key-claims.ts";
-import { isDialogOpen, isOverlayOpen } from "./use-overlay.ts";
+import { isDialogOpen, isMenuOpen, isOverlayOpen } from "./use-overlay.ts";
 
 const NONE: readonly string[] = [];
 /** Keys that repeat while they are held. */
@@ -16,7 +16,7 @@ interface ShortcutOptions {
 
 /**
  * Single keys that do something anywhere on the page: `{ "/": focusSearch, j: next }` by `KeyboardEvent.key`. They
- * are off while typing, with Ctrl, Alt or Meta, and while a dialog or a drawer is open.
+ * are off while typing, with Ctrl, Alt or Meta, and while a menu, a dialog or a drawer is open.
  */
 export function useShortcuts(
 	shortcuts: Readonly<Record<string, (event: KeyboardEvent) => void>>,
@@ -31,7 +31,7 @@ export function useShortcuts(
 		const onKey = (event: KeyboardEvent) => {
 			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
 			if (isTyping(event.target as HTMLElement | null)) return;
-			if (inDrawers ? isDialogOpen() : isOverlayOpen()) return;
+			if (isMenuOpen() || (inDrawers ? isDialogOpen() : isOverlayOpen())) return;
 			const act = latest.current[event.key];
 			if (act === undefined) return;
 			event.preventDefault();
