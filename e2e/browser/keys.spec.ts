@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { type Dashboard, expect, test } from "./dashboard.ts";
+import { type Dashboard, expect, expectAccessible, test } from "./dashboard.ts";
 
 /** Opens the log of three deliveries that don't move, and finds the drawer of one. */
 const openLog = async ({ dashboard, page }: { dashboard: Dashboard; page: Page }) => ({
@@ -113,6 +113,38 @@ test("an open menu has the keyboard, and only that", async ({ dashboard, page })
 	}
 	await pressFast(page, "j");
 	await expect(rows.nth(2)).toBeFocused();
+});
+
+test("single keys can be switched off, in the menu of the account", async ({ dashboard, page }) => {
+	const { rows } = await openLog({ dashboard, page });
+	const help = page.getByRole("dialog", { name: "Keyboard" });
+	const open = async () => {
+		await page.getByRole("button", { name: "Account of" }).click();
+		await page.getByRole("menuitem", { name: "Keyboard" }).click();
+		await expect(help).toBeVisible();
+	};
+	const toggle = page.getByRole("switch", { name: "Single keys are shortcuts" });
+	await open();
+	await expectAccessible(page);
+	await toggle.press("Space");
+	await expect(toggle).not.toBeChecked();
+	await page.keyboard.press("Escape");
+	await expect(help).toHaveCount(0);
+	await page.reload();
+	await expect(rows).toHaveCount(3);
+	await rows.nth(0).focus();
+	await pressFast(page, "j", "?", "/", "r");
+	await expect(rows.nth(0)).toBeFocused();
+	await expect(page.getByRole("dialog")).toHaveCount(0);
+	await page.keyboard.press("ArrowDown");
+	await expect(rows.nth(1)).toBeFocused();
+	await open();
+	await toggle.press("Space");
+	await page.keyboard.press("Escape");
+	await expect(help).toHaveCount(0);
+	await rows.nth(0).focus();
+	await pressFast(page, "j");
+	await expect(rows.nth(1)).toBeFocused();
 });
 
 /** Puts off what a page updates because of new data, until \`showArrived()\` in the page. */

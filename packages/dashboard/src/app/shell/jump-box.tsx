@@ -8,6 +8,7 @@ import { choicesOf, searchFor } from "../../pages/logs/filters/search-choices.ts
 import { focusPage } from "../../ui/focus-page.ts";
 import { useIsClaimed } from "../../ui/hooks/key-claims.ts";
 import { useShortcuts } from "../../ui/hooks/use-shortcuts.ts";
+import { useSingleKeys } from "../../ui/hooks/use-single-keys.ts";
 import classes from "./jump-box.module.css";
 
 /**
@@ -21,6 +22,7 @@ export function JumpBox() {
 	const [text, setText] = useState("");
 	useShortcuts({ "/": () => field.current?.focus() });
 	const keyIsTaken = useIsClaimed("/");
+	const hasKeys = useSingleKeys();
 
 	const jump = () => {
 		const { kind, id } = jumpTarget(text);
@@ -58,7 +60,7 @@ export function JumpBox() {
 				rightSection={
 					text !== "" ? (
 						<Kbd size="xs">↵</Kbd>
-					) : keyIsTaken ? null : (
+					) : keyIsTaken || !hasKeys ? null : (
 						<Kbd size="xs" visibleFrom="sm">
 							/
 						</Kbd>

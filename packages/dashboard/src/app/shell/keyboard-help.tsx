@@ -1,6 +1,7 @@
-import { Kbd, Table, Text } from "@mantine/core";
+import { Kbd, Switch, Table, Text } from "@mantine/core";
 import { Dialog } from "../../ui/dialog.tsx";
 import { useShortcuts } from "../../ui/hooks/use-shortcuts.ts";
+import { setSingleKeys, useSingleKeys } from "../../ui/hooks/use-single-keys.ts";
 
 const KEYS = [
 	{ keys: ["/"], does: "Search" },
@@ -27,11 +28,19 @@ export function KeyboardHelp({
 	onClose: () => void;
 }) {
 	useShortcuts({ "?": onOpen }, { inDrawers: true });
+	const isOn = useSingleKeys();
 	return (
 		<Dialog opened={opened} onClose={onClose} title="Keyboard" zIndex={ABOVE_DRAWERS}>
 			<Text size="sm" c="dimmed" mb="sm">
 				Shortcuts are off while you type in a field.
 			</Text>
+			<Switch
+				mb="sm"
+				label="Single keys are shortcuts"
+				description="In this browser. Enter and Esc always work."
+				checked={isOn}
+				onChange={(event) => setSingleKeys(event.currentTarget.checked)}
+			/>
 			<Table verticalSpacing={8} withRowBorders={false} aria-label="Keys">
 				<Table.Tbody>
 					{KEYS.map(({ keys, does }) => (

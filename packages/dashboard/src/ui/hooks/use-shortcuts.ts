@@ -2,6 +2,7 @@ import { useEffect, useRef } from "react";
 import { isTyping } from "../../lib/keys.ts";
 import { useKeyClaims } from "./key-claims.ts";
 import { isDialogOpen, isMenuOpen, isOverlayOpen } from "./use-overlay.ts";
+import { areSingleKeysOn } from "./use-single-keys.ts";
 
 const NONE: readonly string[] = [];
 /** Keys that repeat while they are held. */
@@ -31,6 +32,7 @@ export function useShortcuts(
 		const onKey = (event: KeyboardEvent) => {
 			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
 			if (isTyping(event.target as HTMLElement | null)) return;
+			if (!areSingleKeysOn()) return;
 			if (isMenuOpen() || (inDrawers ? isDialogOpen() : isOverlayOpen())) return;
 			const act = latest.current[event.key];
 			if (act === undefined) return;

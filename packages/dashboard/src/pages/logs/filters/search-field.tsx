@@ -3,6 +3,7 @@ import { IconSearch } from "@tabler/icons-react";
 import { useRef, useState } from "react";
 import { focusPage } from "../../../ui/focus-page.ts";
 import { useShortcuts } from "../../../ui/hooks/use-shortcuts.ts";
+import { useSingleKeys } from "../../../ui/hooks/use-single-keys.ts";
 import type { LogsSearch } from "../search.ts";
 import classes from "./log-filters.module.css";
 import { type Choice, choicesOf, searchFor } from "./search-choices.ts";
@@ -17,6 +18,7 @@ interface SearchFieldProps {
 export function SearchField({ search, onChange, onOpenAttempt }: SearchFieldProps) {
 	const field = useRef<HTMLInputElement>(null);
 	const [typed, setTyped] = useState("");
+	const hasKeys = useSingleKeys();
 	useShortcuts({ "/": () => field.current?.focus() }, { first: true });
 	const choices = choicesOf(typed).filter(({ kind }) => kind !== "project");
 	const choose = (choice: Choice) => {
@@ -36,9 +38,11 @@ export function SearchField({ search, onChange, onOpenAttempt }: SearchFieldProp
 			selectFirstOptionOnChange
 			leftSection={<IconSearch size={16} aria-hidden />}
 			rightSection={
-				<Kbd size="xs" visibleFrom="sm">
-					{typed === "" ? "/" : "↵"}
-				</Kbd>
+				typed === "" && !hasKeys ? null : (
+					<Kbd size="xs" visibleFrom="sm">
+						{typed === "" ? "/" : "↵"}
+					</Kbd>
+				)
 			}
 			rightSectionPointerEvents="none"
 			value={typed}
