@@ -37,7 +37,7 @@ const dialogs = (
 	["/members", button("Invite")],
 	["/apps", button("Remove")],
 	["/logs", button(/^Replay all/)],
-	["/logs", button("Replay: purchase.completed to ERP")],
+	["/logs", button(/^Replay: purchase\.completed .* to ERP$/)],
 	["/logs", inMenu("More actions", /^Dismiss all/), button("More actions")],
 	["", inMenu(/^Account of/, /^Keyboard/), button(/^Account of/)],
 	["/../../projects", button("New project")],

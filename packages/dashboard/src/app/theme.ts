@@ -14,6 +14,7 @@ import {
 	Table,
 	Tooltip,
 } from "@mantine/core";
+import { plainHeader } from "../ui/plain-header.ts";
 
 /** The only accent: an inky violet, far from every color of an outcome. */
 const horn: MantineColorsTuple = [
@@ -81,9 +82,6 @@ const teal: MantineColorsTuple = [
 	"#0e6b45",
 	"#0e6b45",
 ];
-
-/** A dialog's header isn't the page's banner. */
-const plainHeader = { header: { role: "presentation" } };
 
 export const theme = createTheme({
 	primaryColor: "horn",

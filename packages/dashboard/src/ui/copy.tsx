@@ -6,13 +6,15 @@ interface CopyProps {
 	text: string;
 	/** Names the copied text, for the tooltip and for screen readers: "Copy secret". */
 	label?: string;
+	/** Tells it from others for screen readers: the id that it copies. */
+	of?: string;
 	size?: "xs" | "sm" | "md";
 }
 
 const ICON_SIZE = { xs: 13, sm: 15, md: 17 } as const;
 
 /** A small button that copies `text` and confirms it. */
-export function Copy({ text, label = "Copy", size = "sm" }: CopyProps) {
+export function Copy({ text, label = "Copy", of, size = "sm" }: CopyProps) {
 	const { copy, copied, refused } = useCopy();
 	const said = copied ? "Copied" : refused ? "Copying isn't allowed here. Select and copy manually." : "";
 	const Icon = copied ? IconCheck : IconCopy;
@@ -22,7 +24,7 @@ export function Copy({ text, label = "Copy", size = "sm" }: CopyProps) {
 				variant="subtle"
 				color="gray"
 				size={size}
-				aria-label={label}
+				aria-label={of === undefined ? label : `${label} ${of}`}
 				onClick={(event) => {
 					event.stopPropagation();
 					copy(text);

@@ -10,7 +10,7 @@ export function Ident({ id }: { id: string }) {
 			<code className={classes.code} title={id}>
 				{shortId(id)}
 			</code>
-			<Copy text={id} label="Copy id" size="xs" />
+			<Copy text={id} label="Copy id" of={shortId(id)} size="xs" />
 		</span>
 	);
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Stack } from "@mantine/core";
+import { Button, Group, Stack, VisuallyHidden } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import type { ReactNode } from "react";
 import { useSubmit } from "./hooks/use-submit.ts";
@@ -27,6 +27,8 @@ interface FormButtonsProps {
 /** The end of a form: why it failed, the way out, and the button that submits it. */
 export function FormButtons(props: FormButtonsProps) {
 	const { action, busy, problem, ready = true, danger = false, onCancel, cancel = "Cancel", onDiscard, focus } = props;
+	// Disabled in the browser's sense, a button would lose the focus once the form is saved.
+	const idle = ready ? {} : { "aria-disabled": true, "data-disabled": true };
 	return (
 		<>
 			{problem === null ? null : <ErrorState error={problem} />}
@@ -37,7 +39,7 @@ export function FormButtons(props: FormButtonsProps) {
 					</Button>
 				)}
 				{onDiscard === undefined ? null : (
-					<Button variant="default" onClick={onDiscard} disabled={!ready || busy}>
+					<Button variant="default" {...idle} disabled={busy} onClick={ready ? onDiscard : undefined}>
 						Discard
 					</Button>
 				)}
@@ -45,7 +47,9 @@ export function FormButtons(props: FormButtonsProps) {
 					type="submit"
 					{...(danger ? { color: "red" } : {})}
 					loading={busy}
-					disabled={!ready}
+					{...idle}
+					// Enter in a field clicks it, too.
+					onClick={ready ? undefined : (event) => event.preventDefault()}
 					data-autofocus={focus === "action" || undefined}
 				>
 					{action}
@@ -71,11 +75,12 @@ interface SubmitFormProps<Values extends object> extends Omit<FormButtonsProps, 
 /** A form with its fields, and its buttons below them. */
 export function SubmitForm<Values extends object>(props: SubmitFormProps<Values>) {
 	const { form, send, gap = "md", readOnly = false, wide = false, children, ...buttons } = props;
-	const { busy, problem, formProps } = useSubmit(form, send);
+	const { busy, problem, fault, formProps } = useSubmit(form, send);
 	return (
 		<form {...formProps}>
 			<Stack gap={gap}>
 				{children}
+				<VisuallyHidden aria-live="assertive">{fault}</VisuallyHidden>
 				{readOnly ? null : wide ? (
 					<>
 						{problem === null ? null : <ErrorState error={problem} />}

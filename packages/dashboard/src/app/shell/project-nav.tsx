@@ -8,7 +8,7 @@ import {
 	IconWebhook,
 } from "@tabler/icons-react";
 import { Link, type LinkProps } from "@tanstack/react-router";
-import type { ComponentType } from "react";
+import { type ComponentType, useId } from "react";
 import type { SessionProject } from "../../api/model.ts";
 import { mayAct } from "../../lib/account/roles.ts";
 import classes from "./project-nav.module.css";
@@ -45,10 +45,15 @@ export function ProjectNav({ project: { id, apps, role } }: { project: SessionPr
 }
 
 function Group({ title, entries, projectId }: { title?: string; entries: readonly Entry[]; projectId: string }) {
+	const titleId = useId();
 	return (
 		<div className={classes.group}>
-			{title === undefined ? null : <div className={classes.title}>{title}</div>}
-			<ul className={classes.list}>
+			{title === undefined ? null : (
+				<div className={classes.title} id={titleId}>
+					{title}
+				</div>
+			)}
+			<ul className={classes.list} aria-labelledby={title === undefined ? undefined : titleId}>
 				{entries.map(({ to, label, Icon, exact = false }) => (
 					<li key={label}>
 						<Link

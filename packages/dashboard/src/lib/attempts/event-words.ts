@@ -1,3 +1,4 @@
+import { shortId } from "../text/ids.ts";
 import { inertText } from "../text/json-text-inert.ts";
 import { isolated } from "../text/names.ts";
 
@@ -13,3 +14,12 @@ export const eventWords = ({ event_type, order_id }: EventFacts) =>
 
 /** A delivery in a sentence: `purchase.completed (order 1005) to Accounting`. */
 export const deliveryWords = (event: EventFacts, webhook: string) => `${eventWords(event)} to ${isolated(webhook)}`;
+
+/**
+ * A row of a list, for the names of its buttons, which must differ from those of other rows: like {@link deliveryWords},
+ * but without an order it has the event's id. The list of one webhook leaves its name out.
+ */
+export function rowWords({ event_id, ...event }: EventFacts & { readonly event_id: string }, webhook?: string): string {
+	const what = event.order_id == null ? `${event.event_type} (${shortId(event_id)})` : eventWords(event);
+	return webhook === undefined ? what : `${what} to ${isolated(webhook)}`;
+}

@@ -5,6 +5,8 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
+import { headline } from "../../lib/attempts/attempt-words.ts";
+import { deliveryWords, eventWords } from "../../lib/attempts/event-words.ts";
 import { referencesOf } from "../../lib/attempts/references.ts";
 import { seriesLength } from "../../lib/attempts/track.ts";
 import { webhookName } from "../../lib/health/health.ts";
@@ -16,6 +18,8 @@ import { focusPage } from "../../ui/focus-page.ts";
 import { useShortcuts } from "../../ui/hooks/use-shortcuts.ts";
 import { useBeside } from "../../ui/hooks/use-width.ts";
 import { ErrorState } from "../../ui/page/states.tsx";
+import { plainHeader } from "../../ui/plain-header.ts";
+import { SaidOnChange } from "../../ui/said-once.tsx";
 import { copyCurl } from "../logs/actions/copy-curl.ts";
 import { useLogList } from "../logs/log-context.ts";
 import { useLogsSearch } from "../logs/use-logs-search.ts";
@@ -57,9 +61,13 @@ export function DeliveryDrawer() {
 	const sent = known === undefined ? undefined : { ...known, order_id: references.order };
 	const replay = useReplay({ projectId, delivery: sent, state, name, onSent: awaitNext });
 	const plan = useSession();
-	useTitleWhile(
-		known === undefined ? null : `${known.event_type}, attempt ${known.attempt} of ${seriesLength(known, plan)}`,
-	);
+	const place = known && `attempt ${known.attempt} of ${seriesLength(known, plan)}`;
+	useTitleWhile(sent === undefined ? null : `${eventWords(sent)}, ${place}`);
+	// In one sentence, because what it consists of changes in many places.
+	const summary =
+		attempt === undefined || sent === undefined || state === null || webhook === undefined
+			? null
+			: `${deliveryWords(sent, name)}, ${place}: ${state.word}. ${headline(attempt)}.`;
 
 	const close = () => void navigate({ to: "/p/$projectId/logs", params: { projectId }, search, resetScroll: false });
 	const show = useCallback(
@@ -127,6 +135,8 @@ export function DeliveryDrawer() {
 			lockScroll={!beside}
 			overlayProps={{ backgroundOpacity: 0.12 }}
 			classNames={{ content: classes.content, title: classes.title, header: classes.header }}
+			// It describes the dialog, of which screen readers would otherwise read everything when it opens.
+			attributes={{ ...plainHeader, body: { role: "group", "aria-label": summary ?? "Delivery" } }}
 			title={
 				<>
 					<span className={classes.type} ref={inside}>
@@ -137,6 +147,7 @@ export function DeliveryDrawer() {
 				</>
 			}
 		>
+			<SaidOnChange of={attemptId}>{summary}</SaidOnChange>
 			{error !== null ? (
 				<ErrorState error={error} onRetry={retry} />
 			) : attempt === undefined || delivery === undefined || attempts === undefined || state === null ? (

@@ -24,10 +24,10 @@ export function Verdict({ attempt, state, isNewest }: VerdictProps) {
 	const excerpt =
 		attempt.status === "delivered" || attempt.status_code === null ? "" : responseExcerpt(attempt.response_body);
 	return (
-		<section className={classes.verdict} data-tone={attempt.status} aria-label="What happened" aria-live="polite">
+		<section className={classes.verdict} data-tone={attempt.status} aria-label="What happened">
 			<Icon size={20} stroke={2} aria-hidden />
 			<div>
-				<p className={classes.headline}>{headline(attempt)}</p>
+				<h3 className={classes.headline}>{headline(attempt)}</h3>
 				<p>
 					{why} <Outlook attempt={attempt} state={state} isNewest={isNewest} tries={tries} />
 				</p>

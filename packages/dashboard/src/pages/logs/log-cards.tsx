@@ -16,6 +16,8 @@ const CARD_HEIGHT = 118;
 interface CardParts {
 	/** The row's attempt, or a delivery's last one, if it has any. */
 	readonly attempt: AttemptSummary | null;
+	/** Names the row for screen readers. */
+	readonly what: string;
 	readonly state: ReactNode;
 	readonly event: ReactNode;
 	/** The webhook's display name. */
@@ -47,7 +49,7 @@ export function LogCards<Row>(props: LogCardsProps<Row>) {
 	return (
 		<ul className={classes.cards} aria-label={label}>
 			{rows.map((row, index) => {
-				const { attempt, state, event, name, response, next } = partsOf(row);
+				const { attempt, what, state, event, name, response, next } = partsOf(row);
 				const key = keyOf(row);
 				return (
 					<li
@@ -62,7 +64,7 @@ export function LogCards<Row>(props: LogCardsProps<Row>) {
 							<ForRole needs="developer">
 								<span className={classes.cardSelect}>
 									{attempt === null ? null : (
-										<SelectBox row={attempt} checked={selection.has(attempt.id)} onSet={selection.set} />
+										<SelectBox row={attempt} what={what} checked={selection.has(attempt.id)} onSet={selection.set} />
 									)}
 								</span>
 							</ForRole>

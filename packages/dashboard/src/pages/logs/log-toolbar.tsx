@@ -36,7 +36,7 @@ export function LogToolbar({ selection, still, actions, done, children }: LogToo
 	const isTooMany = (action: Action) => action.deliveries.length > MAX_NAMED;
 	return (
 		<div className={classes.toolbar} data-selected={size > 0 || undefined}>
-			<div className={classes.words} aria-live="polite">
+			<div className={classes.words} aria-live="polite" aria-atomic>
 				{size === 0 ? (
 					children
 				) : (

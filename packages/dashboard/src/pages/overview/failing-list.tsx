@@ -114,6 +114,7 @@ function FailingRow({ projectId, webhook, health, incident, now }: FailingRowPro
 				to="/p/$projectId/webhooks/$webhookId"
 				params={{ projectId, webhookId: webhook.id }}
 				search={{}}
+				aria-label={`${failsNow ? "How to fix it" : "See what happened"}: ${webhookName(webhook)}`}
 			>
 				{failsNow ? "How to fix it" : "See what happened"}
 			</ButtonLink>

@@ -1,4 +1,4 @@
-import { Button, Stack, Text } from "@mantine/core";
+import { Button, Stack, Text, VisuallyHidden } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
@@ -15,7 +15,7 @@ export function PasswordSignIn() {
 	const router = useRouter();
 	const { data: session } = useQuery(sessionQuery);
 	const form = useForm(signInForm());
-	const { busy, problem, formProps } = useSubmit(form, async ({ email, password }) => {
+	const { busy, problem, fault, formProps } = useSubmit(form, async ({ email, password }) => {
 		await signIn({ email: email.trim(), password });
 		router.history.push(safeNext(next));
 	});
@@ -37,6 +37,7 @@ export function PasswordSignIn() {
 			<form {...formProps}>
 				<Stack>
 					<SignInFields form={form} emailRef={email} />
+					<VisuallyHidden aria-live="assertive">{fault}</VisuallyHidden>
 					{problem === null ? null : <ErrorState error={problem} />}
 					<Button type="submit" loading={busy} fullWidth mt="xs">
 						Sign in

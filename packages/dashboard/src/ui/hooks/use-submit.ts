@@ -7,7 +7,8 @@ import { useIsMounted } from "./use-is-mounted.ts";
 
 /**
  * Submits a form: busy meanwhile; faults in the response go to their fields. If any belongs to no field, `problem` has
- * them all, and if the form was closed, a notification. The first field with a fault gets the focus.
+ * them all, and if the form was closed, a notification. The first field with a fault gets the focus; if it had it before,
+ * its `fault` is to be announced.
  */
 export function useSubmit<Values extends object>(
 	form: Pick<UseFormReturnType<Values>, "onSubmit" | "setErrors" | "getValues">,
@@ -17,11 +18,22 @@ export function useSubmit<Values extends object>(
 	const isMounted = useIsMounted();
 	const ref = useRef<HTMLFormElement>(null);
 	const [refusals, setRefusals] = useState(0);
+	const [fault, setFault] = useState("");
 	// The field may be out of sight, far above the button.
 	useEffect(() => {
-		if (refusals > 0) ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+		if (refusals === 0) return;
+		const field = ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
+		// Screen readers read a field's fault when it gets the focus. If it has the focus, they don't.
+		setFault(
+			field === document.activeElement ? (document.getElementById(`${field?.id}-error`)?.textContent ?? "") : "",
+		);
+		field?.focus();
 	}, [refusals]);
-	const refuse = () => setRefusals((count) => count + 1);
+	const refuse = () => {
+		// So that it is announced again if it is the same.
+		setFault("");
+		setRefusals((count) => count + 1);
+	};
 	const submit = (values: Values) =>
 		attempt(async () => {
 			try {
@@ -35,5 +47,5 @@ export function useSubmit<Values extends object>(
 				refuse();
 			}
 		});
-	return { busy, problem, formProps: { ref, onSubmit: form.onSubmit(submit, refuse), noValidate: true } };
+	return { busy, problem, fault, formProps: { ref, onSubmit: form.onSubmit(submit, refuse), noValidate: true } };
 }

@@ -1,4 +1,5 @@
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
+import { rowWords } from "../../../lib/attempts/event-words.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { attemptOutcome, Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { LogCards } from "../log-cards.tsx";
@@ -14,6 +15,7 @@ export const AttemptCards = ({ nameOf, stateOf, openId, ...props }: AttemptsProp
 		openKey={openId}
 		partsOf={(attempt) => ({
 			attempt,
+			what: rowWords(attempt, nameOf(attempt.webhook_id)),
 			state: <Outcome kind={attemptOutcome(attempt.status, attempt.followed)} />,
 			event: <EventCell attempt={attempt} />,
 			name: nameOf(attempt.webhook_id),

@@ -2,6 +2,7 @@ import { Checkbox } from "@mantine/core";
 import { memo } from "react";
 import type { AttemptSummary, ListedAttempt } from "../../../api/attempts.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
+import { rowWords } from "../../../lib/attempts/event-words.ts";
 import { splitDeleted } from "../../../lib/health/health.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { dueWords } from "../../../lib/text/time.ts";
@@ -9,6 +10,7 @@ import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import type { Column } from "../../../ui/page/data-table.tsx";
 import { When } from "../../../ui/when.tsx";
+import type { NameOf } from "../filters/filter-words.ts";
 import type { SendState } from "../use-log-page.ts";
 import type { Selection } from "../use-selection.ts";
 import { AttemptLink } from "./attempt-link.tsx";
@@ -16,17 +18,19 @@ import classes from "./attempts.module.css";
 
 interface SelectBoxProps {
 	row: AttemptSummary;
+	/** Names the row for screen readers. */
+	what: string;
 	checked: boolean;
 	onSet: Selection["set"];
 }
 
 /** Not the library's checkbox, which is several elements: each row has one. */
-export const SelectBox = memo(function SelectBox({ row, checked, onSet }: SelectBoxProps) {
+export const SelectBox = memo(function SelectBox({ row, what, checked, onSet }: SelectBoxProps) {
 	return (
 		<input
 			type="checkbox"
 			className={classes.select}
-			aria-label={`Select ${row.event_type}, attempt ${row.attempt}`}
+			aria-label={`Select ${what}, attempt ${row.attempt}`}
 			checked={checked}
 			onChange={(event) => onSet(row, event.currentTarget.checked)}
 		/>
@@ -34,10 +38,11 @@ export const SelectBox = memo(function SelectBox({ row, checked, onSet }: Select
 });
 
 /** The column for selecting rows, except those without an attempt. */
-export function selectColumn<Row>(
+export function selectColumn<Row extends Parameters<typeof rowWords>[0] & Pick<AttemptSummary, "webhook_id">>(
 	rows: readonly Row[],
 	selection: Selection,
 	attemptOf: (row: Row) => AttemptSummary | null,
+	nameOf: NameOf,
 ): Column<Row> {
 	const selectable = rows.map(attemptOf).filter((attempt) => attempt !== null);
 	return {
@@ -54,7 +59,8 @@ export function selectColumn<Row>(
 		render: (row) => {
 			const attempt = attemptOf(row);
 			if (attempt === null) return null;
-			return <SelectBox row={attempt} checked={selection.has(attempt.id)} onSet={selection.set} />;
+			const what = rowWords(row, nameOf(row.webhook_id));
+			return <SelectBox row={attempt} what={what} checked={selection.has(attempt.id)} onSet={selection.set} />;
 		},
 		width: 40,
 	};

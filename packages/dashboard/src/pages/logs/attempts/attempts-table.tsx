@@ -36,8 +36,8 @@ export function AttemptsTable({ rows, nameOf, stateOf, selection, openId, ...res
 	const selects = useRole().may("developer");
 	const stable = useMemo(() => columnsOf(nameOf, stateOf, selects), [nameOf, stateOf, selects]);
 	const columns = useMemo(
-		() => (selects ? [selectColumn(rows ?? [], selection, (row) => row), ...stable] : stable),
-		[rows, selects, selection, stable],
+		() => (selects ? [selectColumn(rows ?? [], selection, (row) => row, nameOf), ...stable] : stable),
+		[rows, selects, selection, stable, nameOf],
 	);
 	return (
 		<DataTable

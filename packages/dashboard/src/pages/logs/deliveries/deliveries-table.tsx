@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useMemo } from "react";
 import type { DeliverySummary } from "../../../api/deliveries.ts";
 import { useProjectId, useRole } from "../../../api/session.ts";
+import { rowWords } from "../../../lib/attempts/event-words.ts";
 import { dueWords } from "../../../lib/text/time.ts";
 import { CancelTest } from "../../../ui/deliveries/cancel-test.tsx";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
@@ -59,8 +60,8 @@ export function DeliveriesTable({
 		[nameOf, stateOf, onReplay, onRetried, selects],
 	);
 	const columns = useMemo(
-		() => (selects ? [selectColumn(rows ?? [], selection, (row) => row.last_attempt), ...stable] : stable),
-		[rows, selects, selection, stable],
+		() => (selects ? [selectColumn(rows ?? [], selection, (row) => row.last_attempt, nameOf), ...stable] : stable),
+		[rows, selects, selection, stable, nameOf],
 	);
 	return (
 		<DataTable
@@ -159,8 +160,8 @@ export const isOpen = ({ state, handled, last_attempt }: DeliverySummary) =>
 export function NextRetry({ row, webhook, name, onReplay, onRetried }: NextRetryProps) {
 	const projectId = useProjectId();
 	const { may } = useRole();
-	const { state, next_retry_at, event_type, last_attempt } = row;
-	const what = `${event_type} to ${name}`;
+	const { state, next_retry_at, last_attempt } = row;
+	const what = rowWords(row, name);
 	const paused = webhook === "paused";
 	// A deleted webhook gets no more requests.
 	if (webhook === "deleted") return <span className={classes.quiet}>–</span>;

@@ -1,7 +1,9 @@
+import { VisuallyHidden } from "@mantine/core";
 import { IconCheck, IconPlayerTrackNext, IconReload } from "@tabler/icons-react";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { DeliveryId, DeliverySummary } from "../../../api/deliveries.ts";
 import { deliveryWords } from "../../../lib/attempts/event-words.ts";
+import { plural } from "../../../lib/text/numbers.ts";
 import { notifyUndone } from "../../../ui/notify.tsx";
 import { chosenWords, onlyRow } from "../actions/chosen-words.ts";
 import { copyCurl } from "../actions/copy-curl.ts";
@@ -99,7 +101,12 @@ export function DeliveriesView() {
 				nameOf={nameOf}
 				onFilter={page.filter}
 				sentence={
-					isFiltered(search) ? "Deliveries that match the filters, newest first." : "Every delivery, newest first."
+					<>
+						{isFiltered(search) ? "Deliveries that match the filters, newest first." : "Every delivery, newest first."}
+						<SaidOfFilter filter={JSON.stringify(search)}>
+							{rows === undefined || list.outdated ? null : listedWords(rows.length, list.hasMore)}
+						</SaidOfFilter>
+					</>
 				}
 				toolbar={(note) => (
 					<LogToolbar
@@ -141,6 +148,29 @@ export function DeliveriesView() {
 				}}
 			/>
 		</>
+	);
+}
+
+/** How many deliveries a filter has found: they are never counted, so it's those that are listed. */
+function listedWords(listed: number, hasMore: boolean): string {
+	if (listed === 0) return "Nothing matches.";
+	return hasMore ? `More than ${plural(listed, "delivery")}.` : `${plural(listed, "delivery")}.`;
+}
+
+interface SaidOfFilterProps {
+	filter: string;
+	/** What the filter has found; null until it is known. */
+	children: string | null;
+}
+
+/** Announces the result of each filter after the first one, but not how it changes. Invisible. */
+function SaidOfFilter({ filter, children }: SaidOfFilterProps) {
+	const [said, setSaid] = useState<{ filter: string; words: string }>({ filter, words: "" });
+	if (said.filter !== filter && children !== null) setSaid({ filter, words: children });
+	return (
+		<VisuallyHidden>
+			<span key={said.filter}>{said.words}</span>
+		</VisuallyHidden>
 	);
 }
 

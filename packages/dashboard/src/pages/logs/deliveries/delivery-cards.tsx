@@ -1,4 +1,5 @@
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
+import { rowWords } from "../../../lib/attempts/event-words.ts";
 import { LogCards } from "../log-cards.tsx";
 import { type DeliveriesProps, DeliveryEvent, DeliveryState, isOpen, NextRetry } from "./deliveries-table.tsx";
 import { seriesKey } from "./use-deliveries.ts";
@@ -14,6 +15,7 @@ export const DeliveryCards = ({ nameOf, stateOf, onReplay, onRetried, ...props }
 			const actions = { webhook: stateOf(row.webhook_id), name, onReplay, onRetried };
 			return {
 				attempt: row.last_attempt,
+				what: rowWords(row, name),
 				state: <DeliveryState row={row} />,
 				event: <DeliveryEvent row={row} />,
 				name,

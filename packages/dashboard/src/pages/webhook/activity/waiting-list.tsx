@@ -1,6 +1,7 @@
 import { deliveryKey } from "../../../api/deliveries.ts";
 import type { Waiting } from "../../../api/health.ts";
 import { useSession } from "../../../api/session.ts";
+import { rowWords } from "../../../lib/attempts/event-words.ts";
 import { seriesLength } from "../../../lib/attempts/track.ts";
 import { dueWords } from "../../../lib/text/time.ts";
 import { CancelTest } from "../../../ui/deliveries/cancel-test.tsx";
@@ -65,7 +66,7 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 								<CancelTest
 									projectId={projectId}
 									delivery={{ webhook_id, event_id }}
-									inRowOf={nameOf === undefined ? event_type : `${event_type} to ${nameOf(webhook_id)}`}
+									inRowOf={rowWords({ event_id, event_type, order_id }, nameOf?.(webhook_id))}
 								/>
 							) : null}
 							{queue !== "retry" || isPaused(webhook_id) ? null : (
@@ -74,7 +75,7 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 									delivery={{ webhook_id, event_id, event_type, order_id }}
 									dueAt={due_at}
 									inRow
-									what={nameOf === undefined ? event_type : `${event_type} to ${nameOf(webhook_id)}`}
+									what={rowWords({ event_id, event_type, order_id }, nameOf?.(webhook_id))}
 								/>
 							)}
 						</span>
