@@ -65,6 +65,35 @@ test("with forced colors, what is chosen can be seen", async ({ dashboard, page 
 	expect(await colorOf("Day")).not.toBe(await colorOf("Month"));
 });
 
+// The switch was invisible, so were the signs in checked boxes, and the option that Enter chooses was like others.
+test("with forced colors, switches, checked boxes and the current option can be seen", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const { id } = await shop.webhook(receiver.url("/hooks"));
+	await dashboard.enter(page);
+	await page.emulateMedia({ forcedColors: "active", colorScheme: "light", reducedMotion: "reduce" });
+	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
+	const styleOf = (selector: string, name: string) =>
+		page
+			.locator(selector)
+			.first()
+			.evaluate(
+				(one, property) => one.ownerDocument.defaultView?.getComputedStyle(one).getPropertyValue(property),
+				name,
+			);
+	const canvas = await styleOf("body", "background-color");
+	expect(await styleOf(".mantine-Switch-track", "border-top-width")).toBe("1px");
+	expect(await styleOf(".mantine-Switch-thumb", "background-color")).not.toBe(canvas);
+	const off = await styleOf(".mantine-Switch-track", "background-color");
+	await page.getByRole("switch").press("Space");
+	await expect.poll(() => styleOf(".mantine-Switch-track", "background-color")).not.toBe(off);
+	expect(await styleOf("input:checked ~ .mantine-Checkbox-icon", "color")).not.toBe(canvas);
+	await page.goto(dashboard.project("/logs?span=hour"));
+	await page.getByRole("combobox", { name: "States" }).click();
+	await page.keyboard.press("ArrowDown");
+	expect(await styleOf("[data-combobox-selected]", "outline-style")).toBe("solid");
+});
+
 test("the log says which events it doesn't list because a webhook is paused", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
