@@ -74,7 +74,7 @@ const columnsOf = (
 		header: "Webhook",
 		render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} />,
 	},
-	{ key: "response", header: "Response", render: (attempt) => <ResponseCell attempt={attempt} />, width: 92 },
+	{ key: "response", header: "Response", render: (attempt) => <ResponseCell attempt={attempt} />, width: 108 },
 	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 132 },
 	{
 		key: "duration",

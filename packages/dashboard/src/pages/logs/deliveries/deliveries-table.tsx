@@ -100,7 +100,7 @@ const columnsOf = (
 		key: "response",
 		header: "Response",
 		render: ({ last_attempt }) => (last_attempt === null ? null : <ResponseCell attempt={last_attempt} />),
-		width: 92,
+		width: 108,
 	},
 	{
 		key: "attempts",
