@@ -90,6 +90,18 @@ function checkEvents(events: readonly unknown[]): void {
 			);
 }
 
+/** The events as JSON. Throws for a BigInt and the like. */
+function written(events: unknown): string {
+	try {
+		return JSON.stringify(events);
+	} catch (cause) {
+		throw new InvalidCallError(
+			"publish got an event that JSON can't hold: one with a BigInt, which has to become a number or a string, or with a cycle.",
+			{ cause },
+		);
+	}
+}
+
 /** What the service responded to a publish call. Undefined if it doesn't confirm each of the events. */
 function confirmed(text: string, batch: boolean, count: number): readonly PublishedEvent[] | undefined {
 	const body = parsed(text) as { events?: unknown } | undefined | null;
@@ -169,9 +181,11 @@ export function createClient({
 		checkEvents(batch ? given : [given]);
 		const named = (batch ? given : [given]).map((event: NewEvent) => ({ ...event, id: event.id ?? newEventId() }));
 		const body = batch ? { events: named } : named[0]!;
+		const json = written(body);
 		const { data, response } = await api.POST(events, {
 			params: { path },
 			body,
+			bodySerializer: () => json,
 			parseAs: "text",
 			// Each event has an id, so repeating the call changes nothing.
 			fetch: (request) => call(request, true),
@@ -194,6 +208,10 @@ export function createClient({
 		},
 		end: ({ signal } = {}) => endOfLog(readPage, signal, retry),
 		async get(eventId, { signal } = {}) {
+			if (typeof eventId !== "string" || eventId === "")
+				throw new InvalidCallError(
+					`get got ${eventId === "" ? "an empty id" : String(eventId)} instead of an event's id, such as evt_paid-1042.`,
+				);
 			const { data, response } = await api.GET(`${events}/{event_id}`, {
 				params: { path: { ...path, event_id: eventId } },
 				parseAs: "text",

@@ -48,7 +48,7 @@ const BEYOND = 999_999_999_999_999;
 function checkFrom(from: unknown): void {
 	if (from === "start" || from === "end" || isPosition(from)) return;
 	throw new InvalidCallError(
-		`follow got ${JSON.stringify(from)} as "from": pass a position that it gave you, such as { after: 812, epoch: "…" }, or "start" or "end".`,
+		`follow got ${shown(from)} as "from": pass a position that it gave you, such as { after: 812, epoch: "…" }, or "start" or "end".`,
 	);
 }
 
@@ -56,8 +56,18 @@ function checkFrom(from: unknown): void {
 export function checkPosition(from: unknown): void {
 	if (isPosition(from)) return;
 	throw new InvalidCallError(
-		`read got ${JSON.stringify(from)} as its position: pass one that a page gave you, such as { after: 812, epoch: "…" }, or { after: 0 } for the start.`,
+		`read got ${shown(from)} as its position: pass one that a page gave you, such as { after: 812, epoch: "…" }, or { after: 0 } for the start.`,
 	);
+}
+
+/** As JSON, for an error, which must not become one of JSON's: a database may return positions as BigInt. */
+function shown(value: unknown): string {
+	try {
+		const json = JSON.stringify(value, (_, member) => (typeof member === "bigint" ? `${member}n` : member));
+		return json?.replaceAll(/"(-?[0-9]+n)"/g, "$1") ?? String(value);
+	} catch {
+		return String(value);
+	}
 }
 
 const isPosition = (from: unknown): boolean =>

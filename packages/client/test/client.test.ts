@@ -112,6 +112,43 @@ test.each(["start", 812, null, undefined, {}, { limit: 2 }])("refuses to read fr
 	await expect(page).rejects.toThrow(`read got ${JSON.stringify(from)} as its position: pass one that a page gave you`);
 });
 
+const circular: { after?: unknown } = {};
+circular.after = circular;
+
+// The error was JSON's own TypeError, which names neither the call nor the argument.
+test.each([
+	[{ after: 812n, epoch: "a" }, '{"after":812n,"epoch":"a"}'],
+	[812n, "812n"],
+	[circular, "[object Object]"],
+	[Symbol("start"), "Symbol(start)"],
+])("refuses a position that JSON can't hold, such as a database's BigInt: %s", async (from, shown) => {
+	const posthorn = createClient({ url: service.url, key: "phk_1", project: "proj_1", fetch: () => expect.fail() });
+	const page = posthorn.read(from as never);
+	await expect(page).rejects.toThrow(InvalidCallError);
+	await expect(page).rejects.toThrow(`read got ${shown} as its position: pass one`);
+	const followed = posthorn.follow({ from: from as never }).next();
+	await expect(followed).rejects.toThrow(InvalidCallError);
+	await expect(followed).rejects.toThrow(`follow got ${shown} as "from": pass a position`);
+});
+
+test("refuses to publish what JSON can't hold", async () => {
+	const posthorn = createClient({ url: service.url, key: "phk_1", project: "proj_1", fetch: () => expect.fail() });
+	for (const data of [{ ...ORDER.data, amount_cents: 1999n }, circular])
+		for (const events of [{ ...ORDER, data }, [ORDER, { ...ORDER, data }]]) {
+			const published = posthorn.publish(events as never);
+			await expect(published).rejects.toThrow(InvalidCallError);
+			await expect(published).rejects.toThrow("publish got an event that JSON can't hold: one with a BigInt");
+		}
+});
+
+// It asked for the event "{event_id}".
+test.each([undefined, null, "", 7])("refuses to get the event %j", async (id) => {
+	const posthorn = createClient({ url: service.url, key: "phk_1", project: "proj_1", fetch: () => expect.fail() });
+	const got = posthorn.get(id as never);
+	await expect(got).rejects.toThrow(InvalidCallError);
+	await expect(got).rejects.toThrow(/^get got .* instead of an event's id, such as evt_/);
+});
+
 test("says why the service can't be reached, whatever fetch throws", async () => {
 	const options = { key: "phk_1", project: "proj_1", retry: { retries: 0 } };
 	const encrypted = createClient({ ...options, url: service.url.replace("http:", "https:") });
