@@ -45,6 +45,18 @@ export const WEBHOOKS = [
 		],
 	),
 	...of(
+		"webhooks/src/options.ts",
+		["webhooks/test/receiver.test.ts"],
+		[
+			{
+				name: "receiver-keeps-first-secret",
+				find: 'return async () => (await secret()) ?? "";',
+				replace: 'return ((kept: Secret[]) => async () => (kept[0] ??= (await secret()) ?? ""))([]);',
+				why: "After a rotation the receiver refuses every request until it restarts.",
+			},
+		],
+	),
+	...of(
 		"webhooks/src/handlers.ts",
 		["webhooks/test/receiver.test.ts"],
 		[

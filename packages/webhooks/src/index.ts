@@ -2,7 +2,7 @@ export type { EventOf, EventType, UnknownEvent, UnknownEventType, WebhookEvent }
 export type * from "./event-data.ts";
 export type { HandlerContext, Handlers } from "./handlers.ts";
 export { createInbox, type Inbox, type InboxOptions } from "./inbox.ts";
-export type { ReceiverOptions } from "./options.ts";
+export type { ReceiverOptions, Secret } from "./options.ts";
 export { createReceiver } from "./receiver.ts";
 export type { Received, ReceivedRequest, Receiver, Reply } from "./request.ts";
 export type { Claim, InboxEntry, InboxStore, Store } from "./store.ts";

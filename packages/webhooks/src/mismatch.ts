@@ -23,6 +23,13 @@ export async function explainMismatch(
 	body: Uint8Array,
 	signature: string,
 ): Promise<WebhookError> {
+	if (body.length === 0) {
+		return new WebhookError(
+			"body_not_read",
+			"The body is empty, and Posthorn sends none that are. Something has probably read the request before: verify " +
+				"first, or pass the bytes that it kept, such as request.rawBody.",
+		);
+	}
 	const suspects = body.length > EXAMINED_BYTES ? [] : [...bodySuspects(body)];
 	for (const secret of secrets) {
 		for (const suspect of [...secretSuspects(secret), ...suspects]) {
@@ -56,6 +63,13 @@ function* secretSuspects(secret: string): Generator<Suspect> {
 }
 
 function* bodySuspects(body: Uint8Array): Generator<Suspect> {
+	const decoded = fromBase64(body);
+	if (decoded !== undefined) {
+		const message =
+			"The body is still encoded in base64, as AWS Lambda gets it if isBase64Encoded is true. Decode it first: " +
+			'Buffer.from(event.body, event.isBase64Encoded ? "base64" : "utf8").';
+		yield { code: "body_base64", message, body: decoded };
+	}
 	for (const { change, body: other } of changedBodies(body)) {
 		if (change === "byte_order_mark") {
 			const message = hasByteOrderMark(body)
@@ -67,5 +81,16 @@ function* bodySuspects(body: Uint8Array): Generator<Suspect> {
 				"The body was changed after it was sent: parsed and serialized again, or trimmed. Pass the raw bytes.";
 			yield { code: "body_reserialized", message, body: other };
 		}
+	}
+}
+
+/** Undefined if the body isn't base64. JSON never is: it has braces. */
+function fromBase64(body: Uint8Array): Uint8Array | undefined {
+	const text = new TextDecoder().decode(body);
+	if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
+	try {
+		return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+	} catch {
+		return undefined;
 	}
 }

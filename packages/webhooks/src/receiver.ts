@@ -25,9 +25,9 @@ import { type Receiver, type Reply, receive, refuse } from "./request.ts";
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
 	const { store } = options;
-	if (!store)
+	if (typeof store?.claim !== "function")
 		throw new TypeError(
-			"store is missing: pass memoryStore() for one process, or a SQLite, PostgreSQL or Redis store, to skip duplicates.",
+			`store ${store ? "isn't a store" : "is missing"}: pass memoryStore() for one process, or a SQLite, PostgreSQL or Redis store, to skip duplicates.`,
 		);
 	const settings = settingsOf(options);
 	const { on, leaseMs, keyOf } = settings;

@@ -5,7 +5,8 @@ import { WebhookError } from "./webhook-error.ts";
 
 export interface ReceivedRequest {
 	readonly headers: HeadersInput;
-	readonly body: Body | Promise<Body>;
+	/** Its raw bytes. Nothing, if the server kept none, is refused with the reason. */
+	readonly body: Body | null | undefined | Promise<Body | null | undefined>;
 }
 
 /** What to respond with. The body shows up in Posthorn's delivery log. */
@@ -26,6 +27,12 @@ export interface Receiver {
 	/** The largest body to read, bytes. */
 	readonly maxBytes: number;
 	receive(request: ReceivedRequest): Received;
+}
+
+/** Throws a TypeError for anything but a receiver, such as its options, when a program starts. */
+export function checkReceiver(receiver: unknown, name: string): void {
+	if (typeof (receiver as Partial<Receiver> | null | undefined)?.receive === "function") return;
+	throw new TypeError(`${name} needs a receiver: pass what createReceiver({ … }) or createInbox({ … }) returns.`);
 }
 
 /** The body is larger than `maxBytes`. Adapters reject the body with it. */
@@ -58,7 +65,7 @@ async function respondTo(
 ): Promise<Reply> {
 	let event: WebhookEvent | undefined;
 	try {
-		event = await verify(await bodyOf(request), request.headers, secrets, verifyOptions);
+		event = await verify(await bodyOf(request), request.headers, await secrets(), verifyOptions);
 		return await handle(event);
 	} catch (error) {
 		if (error instanceof WebhookError) return refuse(error.status, error.code, error.message);
@@ -72,7 +79,7 @@ async function respondTo(
 
 class BrokenBodyError extends Error {}
 
-async function bodyOf({ body }: ReceivedRequest): Promise<Body> {
+async function bodyOf({ body }: ReceivedRequest): Promise<Body | null | undefined> {
 	try {
 		return await body;
 	} catch (cause) {

@@ -19,12 +19,13 @@ export interface VerifyOptions {
 /**
  * Checks that Posthorn sent this request, recently, and returns its event. Pass the body before any parsing.
  *
+ * @param body Its type allows nothing because servers' types do. Nothing is refused like any other wrong body.
  * @param secret The webhook's signing secret, `whsec_…`. An array of several while you rotate it: one of them must match.
  * @throws {WebhookError} if the request must not be trusted, with the status to respond with
  * @throws {TypeError | RangeError} if a secret is empty or an option is out of range, which is the caller's mistake
  */
 export async function verify(
-	body: Body,
+	body: Body | null | undefined,
 	headers: HeadersInput,
 	secret: string | readonly string[],
 	options: VerifyOptions = {},
@@ -43,12 +44,12 @@ export async function verify(
 }
 
 /** Throws a TypeError unless there are secrets and none is empty: anyone can sign with an empty key. */
-export function checkedSecrets(secret: string | readonly string[]): readonly string[] {
+export function checkedSecrets(secret: string | readonly string[], hint = ""): readonly string[] {
 	const secrets = typeof secret === "string" || !Array.isArray(secret) ? [secret] : secret;
 	if (secrets.length === 0 || secrets.some((one) => typeof one !== "string" || one.trim() === "")) {
 		throw new TypeError(
 			"The webhook's signing secret is missing. Pass the whsec_… that was shown when the webhook was created; " +
-				"is its environment variable set?",
+				`is its environment variable set?${hint}`,
 		);
 	}
 	return secrets as readonly string[];
@@ -117,7 +118,7 @@ function repeated(name: string): string {
 	return `The header ${name} was sent more than once, so it isn't clear which value was signed.`;
 }
 
-function toBytes(body: Body): Uint8Array {
+function toBytes(body: Body | null | undefined): Uint8Array {
 	if (typeof body === "string") return utf8(body);
 	if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
 	if (isArrayBuffer(body)) return new Uint8Array(body);
@@ -125,13 +126,14 @@ function toBytes(body: Body): Uint8Array {
 	if (unread !== undefined) {
 		throw new WebhookError(
 			"body_not_read",
-			`verify got ${unread} instead of the body's bytes. Read them first, such as with await request.arrayBuffer().`,
+			`verify got ${unread} instead of the body's bytes. Read them first, such as with await request.arrayBuffer(), or in ` +
+				'Express with express.raw({ type: "*/*", limit: "1mb" }).',
 		);
 	}
 	throw new WebhookError(
 		"body_parsed",
 		"The body has already been parsed, and serializing it again may change it. Pass the raw bytes: verify before any JSON " +
-			"parser reads the request.",
+			"parser reads the request, or pass what it kept, such as request.rawBody.",
 	);
 }
 
@@ -141,7 +143,11 @@ function unreadKind(body: unknown): string | undefined {
 	const has = (name: string) => typeof (body as Record<string, unknown>)[name] === "function";
 	if (has("then")) return "a promise";
 	if (has("arrayBuffer")) return "a request";
-	return has("getReader") || has("pipe") ? "a stream" : undefined;
+	if (has("getReader") || has("pipe")) return "a stream";
+	// Express 4 leaves one if none of its parsers took the request.
+	return Object.prototype.toString.call(body) === "[object Object]" && Object.keys(body).length === 0
+		? "an empty object"
+		: undefined;
 }
 
 /** True even for one from another realm, such as a test runner's or a `node:vm` context's. */
@@ -161,7 +167,8 @@ export type HeadersInput =
 function headerValues(headers: HeadersInput, name: string): readonly string[] {
 	const values = isLookup(headers) ? [headers.get(name) ?? ""] : valuesOf(headers, name);
 	// Servers join the values of a repeated header with commas, which no header of ours contains.
-	return values.filter((value) => value !== "").flatMap((value) => value.split(","));
+	// Programs in JavaScript may pass a number as the timestamp.
+	return values.map(String).flatMap((value) => (value === "" ? [] : value.split(",")));
 }
 
 function isLookup(headers: HeadersInput): headers is { get(name: string): string | null | undefined } {

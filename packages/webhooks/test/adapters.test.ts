@@ -117,6 +117,40 @@ describe("Express after express.json()", () => {
 	});
 });
 
+describe("node", () => {
+	// Koa responded with 404 as soon as the handler returned.
+	it("resolves once it has responded", async () => {
+		const { receiver } = setUp();
+		const handler = nodeHandler(receiver);
+		const ended: boolean[] = [];
+		await using server = await serve(async (request, response) => {
+			await handler(request, response);
+			ended.push(response.writableEnded);
+		});
+		const request = await signEvent(sampleEvent("customer.created"), SECRET);
+		expect((await post(server.url, request)).status).toBe(200);
+		expect((await fetch(server.url)).status).toBe(405);
+		expect(ended).toEqual([true, true]);
+	});
+
+	// As a Fetch API route it ended the process, because nothing waited for its error.
+	it.each([undefined, { params: Promise.resolve({}) }, () => undefined])(
+		"says what to use for servers that pass no response of node:http",
+		async (second) => {
+			const { receiver } = setUp();
+			const request = new Request("http://localhost", { method: "POST", body: "{}" });
+			await expect(nodeHandler(receiver)(request as never, second as never)).rejects.toThrow(
+				/^nodeHandler got no response of node:http.* use fetchHandler/,
+			);
+		},
+	);
+});
+
+it.each([nodeHandler, fetchHandler, fastifyWebhooks])("$name needs a receiver, not its options", (adapter) => {
+	for (const one of [undefined, { secret: SECRET, store: memoryStore(), on: {} }])
+		expect(() => adapter(one as never)).toThrow(`${adapter.name} needs a receiver: pass what createReceiver`);
+});
+
 describe("Fastify", () => {
 	it("keeps the parsers of other routes", async () => {
 		const { receiver } = setUp();
@@ -143,6 +177,28 @@ describe("fetch", () => {
 		for (const one of [request, locked])
 			expect(await (await fetchHandler(receiver)(one)).json()).toMatchObject({ code: "body_parsed" });
 	});
+
+	// Hono's context has no method, so the response was a 405 that blamed the sender.
+	it("takes what frameworks pass to a route instead of the request", async () => {
+		const { receiver } = setUp({ store: memoryStore() });
+		const signed = await signEvent(sampleEvent("customer.created"), SECRET);
+		const request = () => new Request("http://localhost", { method: "POST", ...signed });
+		const handler = fetchHandler(receiver);
+		const contexts = [{ request: request() }, { req: { raw: request() } }, { req: request() }];
+		for (const context of contexts) expect((await handler(context)).status, Object.keys(context)[0]).toBe(200);
+		// Hono's own request.
+		expect((await handler({ raw: request(), arrayBuffer: () => undefined } as never)).status).toBe(200);
+	});
+
+	it.each([undefined, {}, { method: "POST", headers: {} }])(
+		"says what to use for %j, which has no request",
+		async (input) => {
+			const { receiver } = setUp();
+			await expect(fetchHandler(receiver)(input as never)).rejects.toThrow(
+				/^fetchHandler got no Request .* use nodeHandler/,
+			);
+		},
+	);
 
 	// Then the response was a 503 or a 400, and a serverless function was kept alive for nothing.
 	it.each([

@@ -32,6 +32,22 @@ it("can't be created without a store", () => {
 	expect(() => createReceiver({ secret: SECRET, on: {} })).toThrow(/^store is missing: pass memoryStore\(\)/);
 });
 
+it("can't be created with something that isn't a store, such as a client or the function that makes one", () => {
+	for (const store of [memoryStore, { query: () => undefined }])
+		expect(() => createReceiver({ secret: SECRET, on: {}, store: store as never })).toThrow(
+			/^store isn't a store: pass/,
+		);
+});
+
+// Any body was smaller than "1mb".
+it.each(["1mb", 0, Number.NaN, 1n])("can't be created with the limit %s for bodies", (maxBytes) => {
+	expect(() => setUp({ maxBytes: maxBytes as never })).toThrow(/^maxBytes is .*; give a number of bytes above 0\.$/);
+});
+
+it("can't be created with a timeout that isn't a number", () => {
+	expect(() => setUp({ timeout: 12n as never })).toThrow("timeout is 12; give a number of seconds above 0");
+});
+
 it.each(["purchase.complete", "Purchase.Completed", "purchase_completed", "purchase.completed "])(
 	"can't be created with a handler for %j, which would never run",
 	(type) => {
@@ -70,6 +86,34 @@ function blocked() {
 		calls: () => calls,
 	};
 }
+
+// `next build` and others load the modules of routes, where the secret may not be set.
+describe("a secret that is a function", () => {
+	it("says to pass one if there is no secret yet", () => {
+		expect(() => setUp({ secret: "" })).toThrow(/signing secret is missing.* pass a function: secret: \(\) =>/);
+	});
+
+	it("is called for each request", async () => {
+		let secret: string | string[] | undefined;
+		const { errors, receive } = setUp({ secret: () => secret, on: { "*": () => undefined } });
+		const status = async (signedWith: string) => (await (await receive(event, signedWith)).reply).status;
+		expect(await status("whsec_a")).toBe(503);
+		expect(errors).toEqual([expect.objectContaining({ message: expect.stringMatching(/signing secret is missing/) })]);
+		secret = "whsec_a";
+		expect(await status("whsec_a")).toBe(200);
+		secret = ["whsec_b", "whsec_a"];
+		expect([await status("whsec_a"), await status("whsec_b"), await status("whsec_c")]).toEqual([200, 200, 401]);
+	});
+
+	it("may read the secret from elsewhere, and responds with 503 while it can't", async () => {
+		const down = new Error("down");
+		const { errors, send } = setUp({ secret: () => Promise.reject(down) });
+		expect((await send(event)).status).toBe(503);
+		expect(errors).toEqual([down]);
+		const other = setUp({ secret: async () => SECRET, on: { "*": () => undefined } });
+		expect((await other.send(event)).status).toBe(200);
+	});
+});
 
 describe("createReceiver", () => {
 	it("runs the type's handler once, and acknowledges duplicates", async () => {

@@ -60,6 +60,14 @@ async function redis(): Promise<Open<Store>> {
 	return () => redisStore(shapes[opened++ % shapes.length]!);
 }
 
+it.each<[string, (client: never) => Store, readonly unknown[]]>([
+	["sqliteStore needs an open database", sqliteStore, [undefined, "webhooks.db", {}]],
+	["postgresStore needs a pool", postgresStore, [undefined, "postgres://localhost/shop", {}]],
+	["redisStore needs a client", redisStore, [undefined, null, "redis://localhost", {}]],
+])("%s", (message, store, clients) => {
+	for (const client of clients) expect(() => store(client as never)).toThrow(message);
+});
+
 const memory = memoryStore();
 const STORES: readonly { name: string; open: () => Open<Store> | Promise<Open<Store>>; isHere?: boolean }[] = [
 	{ name: "memory", open: () => () => memory },

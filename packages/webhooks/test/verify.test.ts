@@ -14,7 +14,7 @@ import {
 	WebhookError,
 	type WebhookEvent,
 } from "../src/index.ts";
-import { signBody, signEvent } from "../src/testing.ts";
+import { sampleEvent, signBody, signEvent } from "../src/testing.ts";
 
 const SECRET = SIGNATURE_VECTORS[0]!.secret;
 const OLD_SECRET = SIGNATURE_VECTORS[1]!.secret;
@@ -168,6 +168,12 @@ describe("verify", () => {
 		}
 	});
 
+	it("takes a timestamp that is a number, as programs in JavaScript may pass it", async () => {
+		const body = purchase("{}");
+		const headers = { ...signed(body), "X-Service-Timestamp": NOW_S as never };
+		expect((await verify(body, headers, SECRET, AT)).id).toBe("evt_1");
+	});
+
 	it("takes the brand that the operator chose", async () => {
 		const { headers, body } = await signEvent({ type: "customer.created", data: {} }, SECRET, { brand: "Acme" });
 		expect((await verify(body, headers, SECRET, { brand: "Acme" })).type).toBe("customer.created");
@@ -295,6 +301,9 @@ describe("the likely cause of a signature that doesn't match", () => {
 		["a byte order mark added", `\ufeff${body}`, signed(body), SECRET, "body_byte_order_mark"],
 		["a byte order mark dropped", body, signed(`\ufeff${body}`), SECRET, "body_byte_order_mark"],
 		["a body that was parsed", JSON.parse(body), signed(body), SECRET, "body_parsed"],
+		["a body in base64", Buffer.from(body).toString("base64"), signed(body), SECRET, "body_base64"],
+		["another body in base64", Buffer.from(pretty).toString("base64"), signed(body), SECRET, "signature_mismatch"],
+		["a body whose length base64 doesn't have", "AAAAA", signed(body), SECRET, "signature_mismatch"],
 		["another webhook's secret", body, signed(body), OLD_SECRET, "signature_mismatch"],
 	])("%s", async (_name, given, headers, secret, code) => {
 		const error = await refusal(given, headers, secret);
@@ -306,7 +315,10 @@ describe("the likely cause of a signature that doesn't match", () => {
 
 	// The message said that the body had been parsed, and sent people looking for a parser.
 	it.each<[string, unknown, RegExp]>([
-		["undefined, as without a body parser", undefined, /^verify got nothing instead/],
+		["undefined, as without a body parser", undefined, /^verify got nothing instead.* express\.raw\(/],
+		["null, as on AWS Lambda", null, /^verify got nothing instead/],
+		["Express 4's empty object", {}, /^verify got an empty object instead/],
+		["text that isn't there any more", "", /^The body is empty, and Posthorn sends none that are\./],
 		["a promise that wasn't awaited", new Response(body).text(), /^verify got a promise instead/],
 		["the request", new Request("http://localhost", { method: "POST", body }), /^verify got a request instead/],
 		["the request's stream", new Response(body).body, /^verify got a stream instead/],
@@ -319,5 +331,49 @@ describe("the likely cause of a signature that doesn't match", () => {
 	it("is not looked for in large bodies, so that a forged request stays cheap", async () => {
 		const large = purchase(`{"filler":"${"x".repeat(100_000)}"}`);
 		expect((await refusal(`${large}\n`, signed(large))).code).toBe("signature_mismatch");
+	});
+});
+
+describe("WebhookError", () => {
+	const body = purchase("{}");
+
+	it("has what frameworks read to respond with its status: Koa and NestJS", async () => {
+		const error = await refusal(body, signed(body), OLD_SECRET);
+		expect([error.status, error.statusCode, error.expose]).toEqual([401, 401, true]);
+		// Loggers print own properties.
+		expect(Object.keys(error).sort()).toEqual(["code", "name", "status"]);
+	});
+
+	it("has the response to return, which Hono asks for", async () => {
+		const response = (await refusal(body, {})).getResponse();
+		expect(response.status).toBe(400);
+		expect(await response.json()).toEqual({
+			code: "timestamp_missing",
+			message: expect.stringMatching(/^The header X-Service-Timestamp is missing/),
+		});
+	});
+});
+
+describe("mistakes in tests of receivers", () => {
+	const event = { type: "customer.created", data: {} };
+
+	it("says how to sign a big integer", async () => {
+		const data = { amount_cents: 12345678901234567890n };
+		await expect(signEvent({ ...event, data }, SECRET)).rejects.toThrow(/BigInt, write the JSON yourself/);
+	});
+
+	// It was Web Crypto's error about the length of a key.
+	it.each(["", undefined])("says that the secret %j is missing", async (secret) => {
+		await expect(signEvent(event, secret as string)).rejects.toThrow(/signing secret is missing/);
+	});
+
+	it.each([undefined, null, event])("says what to sign instead of %j", async (given) => {
+		await expect(signBody(given as never, SECRET)).rejects.toThrow(/^signBody needs the body as text or bytes/);
+	});
+
+	it("lists the types if there is no sample", () => {
+		expect(() => sampleEvent("purchase.complete" as "purchase.completed")).toThrow(
+			/^sampleEvent got "purchase\.complete".* The types are customer\.created, purchase\.completed, /,
+		);
 	});
 });

@@ -1,4 +1,4 @@
-import type { Receiver } from "../request.ts";
+import { checkReceiver, type Receiver } from "../request.ts";
 import type { HeadersInput } from "../verify.ts";
 
 /** What the plugin needs of Fastify 4 and 5, so that the package doesn't depend on either. */
@@ -29,6 +29,7 @@ export function fastifyWebhooks(
 	receiver: Receiver,
 	{ path = "/webhooks" }: FastifyWebhooksOptions = {},
 ): (fastify: FastifyInstance) => Promise<void> {
+	checkReceiver(receiver, "fastifyWebhooks");
 	return async (fastify) => {
 		fastify.removeAllContentTypeParsers();
 		fastify.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: receiver.maxBytes }, (_request, body, done) =>

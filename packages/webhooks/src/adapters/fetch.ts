@@ -1,4 +1,4 @@
-import { BodyTooLargeError, METHOD_NOT_ALLOWED, type Receiver, type Reply } from "../request.ts";
+import { BodyTooLargeError, checkReceiver, METHOD_NOT_ALLOWED, type Receiver, type Reply } from "../request.ts";
 import { WebhookError } from "../webhook-error.ts";
 
 export interface FetchHandlerOptions {
@@ -10,17 +10,49 @@ export interface FetchHandlerOptions {
 	readonly waitUntil?: (work: Promise<unknown>) => void;
 }
 
-/** A handler for servers that speak the Fetch API: Next.js, Hono, Bun, Deno, Cloudflare Workers. */
-export function fetchHandler(
-	receiver: Receiver,
-	{ waitUntil }: FetchHandlerOptions = {},
-): (request: Request) => Promise<Response> {
-	return async (request) => {
+/** What frameworks pass instead of a `Request`, and where it has one. */
+export type RequestContext =
+	/** SvelteKit, Astro, React Router. */
+	| { readonly request: Request }
+	/** Hono; h3 2 and Nitro 3. */
+	| { readonly req: { readonly raw: Request } | Request };
+
+export interface FetchHandler {
+	(context: RequestContext): Promise<Response>;
+	// Next.js reads the last one, and takes only a `Request`.
+	(request: Request): Promise<Response>;
+}
+
+/**
+ * A handler for servers that speak the Fetch API: Next.js, Hono, SvelteKit, Astro, React Router, Bun, Deno, Cloudflare
+ * Workers. It takes a `Request`, or what the framework passes to a route.
+ */
+export function fetchHandler(receiver: Receiver, { waitUntil }: FetchHandlerOptions = {}): FetchHandler {
+	checkReceiver(receiver, "fetchHandler");
+	return async (input: Request | RequestContext) => {
+		const request = requestOf(input);
 		if (request.method !== "POST") return toResponse(METHOD_NOT_ALLOWED, { allow: "POST" });
 		const received = receiver.receive({ headers: request.headers, body: readBody(request, receiver.maxBytes) });
 		waitUntil?.(received.done);
 		return toResponse(await received.reply);
 	};
+}
+
+/** Throws a TypeError if there is no `Request`: the response must not blame the sender. */
+function requestOf(input: unknown): Request {
+	const { request, req, raw } = (input ?? {}) as Record<"request" | "req" | "raw", unknown>;
+	const { raw: inner } = (req ?? {}) as { raw?: unknown };
+	for (const one of [input, request, inner, req, raw]) if (isRequest(one)) return one;
+	throw new TypeError(
+		"fetchHandler got no Request of the Fetch API. Pass it one, or use nodeHandler from @posthorn/webhooks/node for " +
+			"node:http, Express, Koa and NestJS, and fastifyWebhooks from @posthorn/webhooks/fastify for Fastify.",
+	);
+}
+
+/** By its methods, because frameworks have classes of their own. */
+function isRequest(value: unknown): value is Request {
+	const { arrayBuffer, headers } = (value ?? {}) as Partial<Request>;
+	return typeof arrayBuffer === "function" && typeof headers?.get === "function";
 }
 
 function toResponse({ status, body }: Reply, headers: Record<string, string> = {}): Response {

@@ -1,18 +1,31 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { BodyTooLargeError, METHOD_NOT_ALLOWED, type Receiver, type Reply } from "../request.ts";
+import { BodyTooLargeError, checkReceiver, METHOD_NOT_ALLOWED, type Receiver, type Reply } from "../request.ts";
 import type { Body } from "../verify.ts";
 import { WebhookError } from "../webhook-error.ts";
 
-/** A listener for `node:http` and `node:https`, and a route handler for Express and Connect. */
-export function nodeHandler(receiver: Receiver): (request: IncomingMessage, response: ServerResponse) => void {
-	return (request, response) => {
+/**
+ * A listener for `node:http` and `node:https`, and a route handler for Express, Connect and Next.js's Pages API. It
+ * resolves once it has responded: Koa and serverless platforms have to wait for that.
+ */
+export function nodeHandler(receiver: Receiver): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+	checkReceiver(receiver, "nodeHandler");
+	return async (request, response) => {
+		checkResponse(response);
 		if (request.method !== "POST") return send(response, METHOD_NOT_ALLOWED, { allow: "POST" });
 		const { reply } = receiver.receive({ headers: request.headers, body: readBody(request, receiver.maxBytes) });
-		void reply.then((answer) => {
-			// The rest of a body that is too large isn't read, so nothing can follow on this connection.
-			send(response, answer, request.complete ? {} : { connection: "close" });
-		});
+		const answer = await reply;
+		// The rest of a body that is too large isn't read, so nothing can follow on this connection.
+		send(response, answer, request.complete ? {} : { connection: "close" });
 	};
+}
+
+/** Throws a TypeError for the arguments of other servers. */
+function checkResponse(response: unknown): void {
+	if (typeof (response as Partial<ServerResponse> | null | undefined)?.writeHead === "function") return;
+	throw new TypeError(
+		"nodeHandler got no response of node:http. In Koa, pass it ctx.req and ctx.res. For servers that speak the Fetch " +
+			"API, such as Next.js's App Router and Hono, use fetchHandler from @posthorn/webhooks/fetch.",
+	);
 }
 
 function send(response: ServerResponse, { status, body }: Reply, headers: Record<string, string>): void {
@@ -35,7 +48,8 @@ async function readBody(request: ReadRequest, maxBytes: number): Promise<Body> {
 	}
 	throw new WebhookError(
 		"body_parsed",
-		"The body has already been parsed. Register this route before express.json() and other body parsers.",
+		"The body has already been parsed. Register this route before express.json() and other body parsers. In NestJS, " +
+			"create the application with { rawBody: true }. In Next.js's Pages API, export const config = { api: { bodyParser: false } }.",
 	);
 }
 

@@ -24,6 +24,8 @@ export function postgresStore(
 	client: PostgresClient,
 	{ table = TABLE, keepDays = KEEP_DAYS }: PostgresStoreOptions = {},
 ): InboxStore {
+	if (typeof client?.query !== "function")
+		throw new TypeError("postgresStore needs a pool, such as new Pool({ connectionString }) of pg.");
 	const name = quotedTable(table);
 	let created: Promise<void> | undefined;
 	let purgedAt = Number.NEGATIVE_INFINITY;

@@ -59,7 +59,11 @@ function milliseconds(duration: number): string {
 
 function commandOf(client: RedisClient): (args: string[]) => Promise<unknown> {
 	if (typeof client === "function") return client;
+	const isObject = typeof client === "object" && client !== null;
 	// ioredis has `sendCommand`, too, but it takes something else.
-	if ("call" in client) return ([command = "", ...args]) => client.call(command, ...args);
-	return (args) => client.sendCommand(args);
+	if (isObject && "call" in client) return ([command = "", ...args]) => client.call(command, ...args);
+	if (isObject && "sendCommand" in client) return (args) => client.sendCommand(args);
+	throw new TypeError(
+		"redisStore needs a client of node-redis, ioredis or iovalkey, or a function that sends a command.",
+	);
 }

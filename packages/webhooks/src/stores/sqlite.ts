@@ -29,6 +29,8 @@ export function sqliteStore(
 	database: SqliteDatabase,
 	{ table = TABLE, keepDays = KEEP_DAYS, now = Date.now }: SqliteStoreOptions = {},
 ): InboxStore {
+	if (typeof database?.prepare !== "function")
+		throw new TypeError('sqliteStore needs an open database, such as new DatabaseSync("webhooks.db") of node:sqlite.');
 	const name = quotedTable(table);
 	// SQLite takes the schema before the index's name, not before the table's.
 	const bare = quotedTable(table.split(".").at(-1)!);
