@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
 import { migratePostgres, openPostgresStorage } from "./index.ts";
-import { MIGRATIONS } from "./migrations/index.ts";
+import { MIGRATION_LOCK, MIGRATIONS } from "./migrations/index.ts";
 import { functions } from "./migrations/publish.ts";
 
 /** How many migrations the previous release has. */
@@ -23,16 +23,20 @@ async function databaseOf(version: number): Promise<string> {
 	const client = new Client({ connectionString: url });
 	await client.connect();
 	try {
-		await client.query("CREATE SCHEMA posthorn");
-		await client.query(
-			"CREATE TABLE posthorn.schema_versions (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())",
-		);
-		for (const step of MIGRATIONS.slice(0, version)) await client.query(step);
-		await client.query("INSERT INTO posthorn.schema_versions SELECT generate_series(1, $1::integer)", [version]);
+		await createSchema(client, version);
 	} finally {
 		await client.end();
 	}
 	return url;
+}
+
+async function createSchema(client: Client, version: number): Promise<void> {
+	await client.query("CREATE SCHEMA posthorn");
+	await client.query(
+		"CREATE TABLE posthorn.schema_versions (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())",
+	);
+	for (const step of MIGRATIONS.slice(0, version)) await client.query(step);
+	await client.query("INSERT INTO posthorn.schema_versions SELECT generate_series(1, $1::integer)", [version]);
 }
 
 test("attempts not counted yet are counted once, in addition to earlier counts", async () => {
@@ -96,6 +100,30 @@ test("outcomes that a node settles as the migration begins are counted", async (
 	const counted = "SELECT n::integer FROM posthorn.attempt_stats WHERE webhook_no = 1 AND grain = 60000";
 	expect(await server.execute(counted, url)).toEqual([{ n: 3 }]);
 });
+
+// It still saw the database as it was before, and failed because the schema existed.
+test.each(["repeatable read", "serializable"])(
+	"a node waits for another one's migration where transactions are %s by default",
+	async (level) => {
+		const url = await server.createDatabase();
+		const name = new URL(url).pathname.slice(1);
+		await server.execute(`ALTER DATABASE ${name} SET default_transaction_isolation = '${level}'`);
+		const other = new Client({ connectionString: url });
+		await other.connect();
+		try {
+			await other.query("BEGIN");
+			await other.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+			const migrated = migratePostgres(url);
+			const waiting = "SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()";
+			await until("the migration to wait", async () => (await server.execute(waiting, url)).length === 1);
+			await createSchema(other, MIGRATIONS.length);
+			await Promise.all([other.query("COMMIT"), migrated]);
+		} finally {
+			await other.end();
+		}
+		await migratePostgres(url);
+	},
+);
 
 // While it waited for a dump to end, everyone else waited for the tables that it had locked, or was about to.
 test("a migration that can't lock a table yet lets others use them, and continues after an interruption", async () => {

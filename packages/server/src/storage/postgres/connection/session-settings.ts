@@ -9,7 +9,8 @@ const QUERY_TIMEOUT_MS = 20_000;
 /**
  * Settings of every session, by PostgreSQL's names and in its notation (times in milliseconds). Every wait has a limit.
  * And every statement reads an index range, with ten rows or ten million: the planner's guesses about a table that was
- * just empty must not change that, so sequential scans come last, and plans are made once.
+ * just empty must not change that, so sequential scans come last, and plans are made once. A statement of its own sees
+ * the newest state whatever the database's default, which may suit the store whose database it is.
  */
 export const SESSION_SETTINGS = {
 	statement_timeout: "15000",
@@ -19,9 +20,12 @@ export const SESSION_SETTINGS = {
 	enable_bitmapscan: "off",
 	jit: "off",
 	plan_cache_mode: "force_generic_plan",
+	default_transaction_isolation: "read committed",
 } as const;
 const SETTINGS = Object.entries(SESSION_SETTINGS);
-const SET_SETTINGS = SETTINGS.map(([name, value]) => `SET ${name} = ${value}`).join("; ");
+const SET_SETTINGS = SETTINGS.map(([name, value]) => `SET ${name} = '${value}'`).join("; ");
+/** As startup options, in which spaces separate them. */
+const OPTIONS = SETTINGS.map(([name, value]) => `-c ${name}=${value.replaceAll(" ", "\\ ")}`).join(" ");
 
 /** Types by their numbers in `pg_type`. */
 const INT8 = 20;
@@ -59,7 +63,7 @@ export function plainConfig(url: string): ClientConfig {
 
 /** A direct connection: the session starts with its settings. */
 export function connectionConfig(url: string): ClientConfig {
-	return { ...plainConfig(url), options: SETTINGS.map(([name, value]) => `-c ${name}=${value}`).join(" ") };
+	return { ...plainConfig(url), options: OPTIONS };
 }
 
 /** … and a connection through a pooler that refuses startup settings: they are its first statement. */

@@ -1,6 +1,8 @@
 import { PostgresProxy } from "@posthorn/testkit";
+import { Client } from "pg";
 import { expect, test } from "vitest";
 import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
+import { until } from "../../../../../testkit/src/until.ts";
 import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
 import type { NewEvent } from "../../port.ts";
 
@@ -68,3 +70,27 @@ test("an event whose commit got no response is new for its own call, and repeate
 	expect((await world.log(project)).map(({ seq }) => seq)).toEqual([1, 2, 3]);
 	await world.dispose();
 });
+
+// A store's own default, for transactions of the store in the same database, made publishing fail.
+test.each(["repeatable read", "serializable"])(
+	"a type that others add concurrently is published where transactions are %s by default",
+	async (level) => {
+		await using server = await PostgresServer.start();
+		const url = await server.createDatabase();
+		const name = new URL(url).pathname.slice(1);
+		await server.execute(`ALTER DATABASE ${name} SET default_transaction_isolation = '${level}'`);
+		const world = await worldOf((clock) => openNode(url, clock));
+		const project = await world.project();
+		const other = new Client({ connectionString: url });
+		await other.connect();
+		await other.query("BEGIN");
+		await other.query("INSERT INTO posthorn.event_types (name) VALUES ('new')");
+		const published = world.publish(project, "new");
+		const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+		await until("the node to wait for the type", async () => (await server.execute(waiting, url)).length === 1);
+		await Promise.all([other.query("COMMIT"), published]);
+		expect((await world.log(project)).map(({ type }) => type)).toEqual(["new"]);
+		await other.end();
+		await world.dispose();
+	},
+);

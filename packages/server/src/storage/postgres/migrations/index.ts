@@ -17,6 +17,8 @@ export const MIGRATIONS: readonly string[] = readFileSync(new URL("./migrations.
 
 /** Held during migration, so that nodes that start together migrate once ("posthorn", as a number). */
 export const MIGRATION_LOCK = "8102087430316384878";
+/** Whatever the database's default: what another node has committed must be visible once its lock is free. */
+const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /** No limits: a migration may take longer, and so may the wait for another node's. */
 const UNLIMITED = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
 /**
@@ -64,7 +66,7 @@ async function migrate(client: Client, migrates: boolean): Promise<void> {
 
 /** Returns false, having changed nothing, if a table is in use. */
 async function applyMigrations(client: Client): Promise<boolean> {
-	await client.query("BEGIN");
+	await client.query(BEGIN);
 	try {
 		await client.query(UNLIMITED);
 		const { rows } = await client.query<{ isFree: boolean }>(
