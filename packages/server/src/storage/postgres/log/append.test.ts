@@ -3,8 +3,13 @@ import { Client } from "pg";
 import { expect, test } from "vitest";
 import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../../testkit/src/until.ts";
-import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
+import { LEASE_TERM_MS, openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
+import { BoundedMap } from "../../../base/collections.ts";
 import type { NewEvent } from "../../port.ts";
+import { Database } from "../connection/database.ts";
+import { Hosts } from "../connection/servers.ts";
+import { connectionConfig } from "../connection/session-settings.ts";
+import { appendEvents } from "./append.ts";
 
 // A caller that gets "new" bills the customer or notifies them again.
 test("an event that existed before is repeated, even in a call whose commit got no response", async () => {
@@ -94,3 +99,23 @@ test.each(["repeatable read", "serializable"])(
 		await world.dispose();
 	},
 );
+
+// The cache forgot one project while the other one was looked up, so the first was said not to exist.
+test("events of more projects than are cached are appended in one call", async () => {
+	await using server = await PostgresServer.start();
+	const url = await server.createDatabase();
+	const world = await worldOf((clock) => openNode(url, clock));
+	const requests = [await world.project(), await world.project()].map((projectId) => {
+		return { projectId, publishedAt: world.clock.now(), events: [world.event(projectId, "a")] };
+	});
+	const hosts = new Hosts(url);
+	const options = { hosts, configFor: connectionConfig, observer: {}, leaseTermMs: LEASE_TERM_MS, now: () => null };
+	const database = await Database.open(options);
+	const results = await database.run((connections) => {
+		Object.assign(connections.names, { projects: new BoundedMap<string, number>(1) });
+		return appendEvents(connections, { requests });
+	});
+	expect(results.map(({ kind }) => kind)).toEqual(["appended", "appended"]);
+	await database.close();
+	await world.dispose();
+});

@@ -82,17 +82,26 @@ async function resolve(connections: Connections, requests: readonly AppendReques
 	const unknownProject = requests.some(({ projectId }) => !connections.names.projects.has(projectId));
 	const types = new Set(requests.flatMap(({ events }) => events.map(({ type }) => type)));
 	const unknownType = [...types].some((type) => !connections.names.types.has(type));
-	if (!unknownProject && !unknownType) return toResolved(connections, requests);
+	if (!unknownProject && !unknownType) return toResolved(connections, requests, connections.names.projects);
 	return connections.read("publish", async (c) => {
 		await internTypes(c, types);
-		for (const projectId of new Set(requests.map((request) => request.projectId))) await findProject(c, projectId);
-		return toResolved(connections, requests);
+		// Apart from the cache, which may forget one project for another of this call.
+		const projects = new Map<string, number>();
+		for (const projectId of new Set(requests.map((request) => request.projectId))) {
+			const projectNo = await findProject(c, projectId);
+			if (projectNo !== null) projects.set(projectId, projectNo);
+		}
+		return toResolved(connections, requests, projects);
 	});
 }
 
-function toResolved({ names }: Connections, requests: readonly AppendRequest[]): (Resolved | null)[] {
+function toResolved(
+	{ names }: Connections,
+	requests: readonly AppendRequest[],
+	projects: ReadonlyMap<string, number>,
+): (Resolved | null)[] {
 	return requests.map((request) => {
-		const projectNo = names.projects.get(request.projectId);
+		const projectNo = projects.get(request.projectId);
 		if (projectNo === undefined) return null;
 		const rows = request.events.map(({ id, type, createdAt, body }) => {
 			return { projectNo, id, type: typeCode(names, type), createdAt, publishedAt: request.publishedAt, body };
