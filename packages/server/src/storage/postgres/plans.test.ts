@@ -185,6 +185,39 @@ describe("the statements of all verbs", () => {
 		}
 	});
 
+	// During an upgrade, a new node adds columns to the tables that nodes of the previous release use. Their connections
+	// failed with "cached plan must not change result type" for as long as they lived.
+	test("a statement that was prepared before a migration added columns still runs", async () => {
+		await client.query("BEGIN");
+		for (const [i, text] of texts.entries()) await client.query(`PREPARE statement_${i} AS ${text}`);
+		await client.query(`
+			DO $$ DECLARE one record;
+			BEGIN
+				FOR one IN
+					SELECT relname FROM pg_class
+					WHERE relnamespace = 'posthorn'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+				LOOP
+					EXECUTE format('ALTER TABLE posthorn.%I ADD COLUMN added bigint', one.relname);
+				END LOOP;
+			END $$`);
+		const { rows } = await client.query<{ name: string; statement: string; parameters: number }>(
+			`SELECT name, statement, cardinality(parameter_types) AS parameters FROM pg_prepared_statements
+			WHERE name ~ '^statement_'`,
+		);
+		const failed: string[] = [];
+		for (const { name, statement, parameters } of rows) {
+			await client.query("SAVEPOINT before");
+			const values = parameters === 0 ? "" : `(${Array(parameters).fill("NULL").join(", ")})`;
+			await client.query(`EXPLAIN EXECUTE ${name}${values}`).catch(({ message }: Error) => {
+				failed.push(`${message}: ${statement}`);
+				return client.query("ROLLBACK TO before");
+			});
+		}
+		await client.query("ROLLBACK; DEALLOCATE ALL");
+		expect(rows).toHaveLength(texts.length);
+		expect(failed).toEqual([]);
+	});
+
 	test("a page far from any match reads a bounded number of attempts", async () => {
 		const storage = await openPostgresStorage({ url, clock: { now: () => START }, leaseTermMs: 1_000 });
 		const maxScanned = 500;

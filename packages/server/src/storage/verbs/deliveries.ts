@@ -234,8 +234,11 @@ const laneOf = (project: number, webhook: number, type: number): Query<LaneRow> 
 	) AS "wantedAfter"
 	FROM posthorn.lanes l WHERE ${ofProject} ${project} AND webhook_no = ${webhook}`;
 
+/** Names its columns: a prepared `SELECT *` fails once a newer release has added a column. */
 const newestOf = (project: number, webhook: number, seq: number, limit: number): Query<AttemptRow> => sql`
-	SELECT * FROM posthorn.attempts WHERE project_no = ${project} AND seq = ${seq} AND webhook_no = ${webhook}
+	SELECT id, seq, attempt, replay, status, status_code, error_code, error, started_at, response_ms, next_retry_at, url,
+		dismissed_at, sent_brand, sent_timestamp, sent_signature, response_body, response_truncated, details
+	FROM posthorn.attempts WHERE project_no = ${project} AND seq = ${seq} AND webhook_no = ${webhook}
 	ORDER BY replay DESC, attempt DESC LIMIT ${limit}`;
 
 interface Found {
