@@ -92,6 +92,14 @@ export const STORAGE_VERBS = [
 			why: "Two owners who step down at the same time leave a project without one.",
 			review: "members.ts in PostgreSQL: no row lock",
 		},
+		{
+			name: "verbs-invitations-counted-together",
+			find: "\tyield* holdMembers(project);\n\tif (by &&",
+			replace: "\tif (by &&",
+			tests: inVerbs("members"),
+			only: "open than may be",
+			why: "Members who invite concurrently exceed the limit.",
+		},
 	]),
 	...of("server/src/storage/verbs/members.ts", SQLITE, [
 		{

@@ -7,6 +7,37 @@ import { START } from "../../../test/storage/conformance/world.ts";
 import { LEASE_TERM_MS, openNode, worldOf } from "../../../test/storage/postgres/world.ts";
 import { openPostgresStorage } from "../postgres/index.ts";
 
+// Each counted before the other's invitation was stored.
+test("no more invitations are open than may be, even if two nodes create them concurrently", async () => {
+	await using server = await PostgresServer.start();
+	const url = await server.createDatabase();
+	const world = await worldOf((clock) => openNode(url, clock));
+	const node = await openPostgresStorage({ url, clock: world.clock, leaseTermMs: LEASE_TERM_MS });
+	const projectId = await world.project();
+	// Neither can store its invitation before both have counted, unless one waits for the other before that.
+	const other = new Client({ connectionString: url });
+	await other.connect();
+	await other.query("BEGIN");
+	await other.query("LOCK TABLE posthorn.invitations IN SHARE MODE");
+	const invited = [world.storage, node].map((storage) => {
+		const id = world.id("invitation");
+		const invitedBy = { kind: "operator_key" as const, id: null, name: "Operator" };
+		const about = { projectId, role: "viewer" as const, email: null, invitedBy, most: 1 };
+		return storage.createInvitation({
+			...{ id, ...about, tokenHash: hashOf(id) },
+			...{ createdAt: START, expiresAt: START + 1_000 },
+		});
+	});
+	const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+	await until("both to wait for a lock", async () => (await server.execute(waiting, url)).length === 2);
+	await other.query("COMMIT");
+	expect((await Promise.all(invited)).sort()).toEqual(["created", "too_many"]);
+	expect(await node.listInvitations({ projectId, at: START })).toHaveLength(1);
+	await other.end();
+	await node.close();
+	await world.dispose();
+});
+
 test("if two owners step down concurrently on two nodes, one stays", async () => {
 	await using server = await PostgresServer.start();
 	const url = await server.createDatabase();
