@@ -92,6 +92,13 @@ export function* setDeveloperApp({
 	return toProject(changed!);
 }
 
+/**
+ * A row if the project has the Developer app, for a caller that holds all of it: its removal pauses every webhook, and
+ * none may become active afterwards.
+ */
+const ifInstalled = (project: number) =>
+	sql`SELECT 1 FROM posthorn.projects WHERE no = ${project} AND developer${isTrue}`;
+
 type WebhookRow = Omit<Webhook, "projectId" | "events" | "standardWebhooks" | "hasStandardDigest"> & {
 	readonly events: string;
 	/** SQLite has no booleans. */
@@ -178,7 +185,8 @@ export function* holdWebhook({ projectId, webhookId, by }: WebhookRef & By): Ste
 
 /**
  * Registers a webhook whose cursor is at the end of the log. `limit` if the project already has `maxPerProject` webhooks,
- * counted in the same transaction; `no_project` if it doesn't exist, or `by` has no access anymore.
+ * counted in the same transaction; `no_project` if it doesn't exist or has no Developer app anymore, or `by` has no
+ * access anymore.
  */
 export function* createWebhook(
 	p: NewWebhook & By & { readonly maxPerProject: number },
@@ -186,11 +194,13 @@ export function* createWebhook(
 	const { id, url, description, events, maxInFlight, sealedDigest, createdAt } = p;
 	const project = yield* findProject(p.projectId);
 	if (project === null) return "no_project";
-	const [lastSeq, [others]] = yield* together(
+	const [lastSeq, [others], [installed]] = yield* together(
 		holdProject(project),
 		sql<{ count: number }>`
 			SELECT count(*) AS count FROM posthorn.webhooks WHERE project_no = ${project} AND deleted_at IS NULL`,
+		ifInstalled(project),
 	);
+	if (installed === undefined) return "no_project";
 	if (!(yield* mayStill(project, p.by))) return "no_project";
 	if (others!.count >= p.maxPerProject) return "limit";
 	yield* together(
@@ -217,13 +227,14 @@ const subscribe = (project: number, webhookId: string, events: readonly string[]
 	WHERE w.project_no = ${project} AND w.id = ${webhookId} AND t.name ${among}${JSON.stringify(events)}${endAmong}
 	ON CONFLICT DO NOTHING`;
 
-/** The changed webhook, or null if it doesn't exist. */
+/** The changed webhook, or null if it doesn't exist, or can't be resumed because the Developer app was removed. */
 export function* updateWebhook(p: WebhookRef & By & { readonly patch: WebhookPatch }): Steps<Webhook | null> {
 	const found = yield* holdWebhook(p);
 	if (found === null) return null;
 	const { project, webhook, lastSeq } = found;
 	const { url = null, description = null, status = null, maxInFlight = null, events, from } = p.patch;
 	const { standardWebhooks = null } = p.patch;
+	if (status === "active" && (yield* row(ifInstalled(project))) === undefined) return null;
 	yield* together(
 		sql`
 			UPDATE posthorn.webhooks

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { QUARANTINE } from "../../../src/storage/port.ts";
+import { QUARANTINE, type WebhookPatch } from "../../../src/storage/port.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, sorted, World } from "./world.ts";
 
@@ -41,6 +41,25 @@ export function describeRegistry(harness: StorageHarness): void {
 				expect((await world.storage.getWebhook({ projectId: project, webhookId: id }))?.status).toBe("paused");
 			expect((await world.storage.getWebhook({ projectId: other, webhookId: untouched }))?.status).toBe("active");
 			expect(await world.storage.setDeveloperApp({ projectId: world.id("project"), installed: true })).toBeNull();
+		});
+
+		// A request that the API had let through before went on to create a webhook, which no one could see or pause.
+		test("no webhook is created or resumed once the Developer app has been removed", async () => {
+			const { storage } = world;
+			const projectId = await world.project();
+			const webhookId = await world.webhook(projectId, ["a"]);
+			await storage.setDeveloperApp({ projectId, installed: false });
+			const fields = { url: "https://a.example/", description: "", events: ["a"], maxInFlight: 1 };
+			const fresh = { ...fields, projectId, createdAt: START, sealedDigest: Buffer.from("x"), maxPerProject: 10 };
+			const create = () => storage.createWebhook({ ...fresh, id: world.id("webhook") });
+			const update = (patch: WebhookPatch) => storage.updateWebhook({ projectId, webhookId, patch });
+			expect(await create()).toBe("no_project");
+			expect(await update({ status: "active" })).toBeNull();
+			expect(await update({ description: "x" })).toMatchObject({ description: "x", status: "paused" });
+			expect(await storage.listWebhooks({ projectId, limit: 10 })).toHaveLength(1);
+			await storage.setDeveloperApp({ projectId, installed: true });
+			expect(await create()).toBe("created");
+			expect(await update({ status: "active" })).toMatchObject({ status: "active" });
 		});
 
 		test("a single lane loads the same as with all lanes", async () => {
@@ -256,9 +275,9 @@ export function describeRegistry(harness: StorageHarness): void {
 				() => world.storage.updateWebhook({ projectId: project, webhookId: webhook, patch: { description: "x" } }),
 				() =>
 					world.storage.rotateSecret({ projectId: project, webhookId: webhook, sealedDigest: Buffer.from("other") }),
-				() => world.storage.setDeveloperApp({ projectId: project, installed: false }),
 				() => world.storage.deleteWebhook({ projectId: project, webhookId: webhook }),
 				() => world.webhook(project, ["a"]),
+				() => world.storage.setDeveloperApp({ projectId: project, installed: false }),
 			];
 			for (const change of changes) {
 				const before = (await world.storage.loadLanes({ projectId: project })).seen.revision;

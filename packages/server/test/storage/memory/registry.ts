@@ -94,7 +94,7 @@ export function createWebhook(
 ): "created" | "limit" | "no_project" {
 	const { database, tables } = node;
 	const project = database.project(webhook.projectId);
-	if (project === undefined || !isAllowed(node, project, by)) return "no_project";
+	if (!project?.developer || !isAllowed(node, project, by)) return "no_project";
 	if (liveWebhooks(node, project.no).length >= maxPerProject) return "limit";
 	const { id, url, description, events, maxInFlight, createdAt, sealedDigest } = webhook;
 	const { lastSeq } = tables.logs.get(project.no)!;
@@ -173,6 +173,7 @@ export function updateWebhook(
 	const found = findChangeable(node, projectId, webhookId, by);
 	if (found === null) return null;
 	const { project, webhook, lane } = found;
+	if (patch.status === "active" && !project.developer) return null;
 	const { lastSeq } = node.tables.logs.get(project.no)!;
 	node.tables.webhooks.put({
 		...webhook,
