@@ -159,6 +159,14 @@ export const ENGINE_LEASES = [
 			why: "If reports hang or fail, nobody finds work whose hint was lost.",
 		},
 		{
+			name: "keeper-continues-after-late-renewal",
+			find: "if (onLate !== null && !actor.lease.isTrusted) {",
+			replace: "if (onLate === undefined) {",
+			tests: NODES,
+			only: "once the owner's lease had ended",
+			why: "A node that was cut off for longer than its lease signs with a secret that was rotated meanwhile.",
+		},
+		{
 			name: "keeper-keeps-lost-lease",
 			find: "\t\t\tthis.#owned.drop(actor);\n\t\t\tthis.#options.onLapsed(projectId);",
 			replace: "\t\t\tthis.#options.onLapsed(projectId);",

@@ -23,11 +23,11 @@ class Peer {
 	readonly sender: ScriptedSender;
 	readonly settled: Settled[] = [];
 	readonly engine: ReturnType<typeof startEngine>;
-	readonly #storage: Awaited<ReturnType<RigDatabase["open"]>>;
+	readonly storage: Awaited<ReturnType<RigDatabase["open"]>>;
 
 	constructor(rig: EngineRig, storage: Awaited<ReturnType<RigDatabase["open"]>>) {
 		this.sender = new ScriptedSender(rig.clock);
-		this.#storage = storage;
+		this.storage = storage;
 		this.engine = startEngine({
 			storage,
 			sender: this.sender,
@@ -49,7 +49,7 @@ class Peer {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		await this.engine.stop();
-		await this.#storage.close();
+		await this.storage.close();
 	}
 }
 
@@ -177,6 +177,43 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			marks.release();
 			await pass(() => changed);
 			await changing;
+		});
+
+		test("a change that returned once the owner's lease had ended applies if the owner renews that lease", async () => {
+			// It once continued with the webhooks that it had loaded before, until its next look at what others had changed.
+			const database = await createDatabase();
+			const storage = new FaultyStorage();
+			await using rig = await EngineRig.start(database, storage.wrap);
+			const { id, url } = await rig.webhook("a");
+			await rig.publish(1);
+			await rig.settledCount(1);
+			const { other, otherStorage, pass } = await startPeer(rig, database, storage, withoutHints);
+			await using _other = other;
+			// The owner is cut off for longer than its lease, and the other node has no room for its project.
+			using stuck = new DisposableStack();
+			stuck.use(otherStorage.holdCall("acquireLeases"));
+			const [renewal, marks] = [storage.holdCall("renewLeases"), storage.holdCall("readMarks")];
+			stuck.use(renewal);
+			stuck.use(marks);
+			const moved = "https://moved.example/";
+			let changed = false;
+			const changing = other.engine
+				.change(
+					rig.projectId,
+					() => other.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { url: moved } }),
+					() => ({ webhookId: id }),
+				)
+				.then(() => {
+					changed = true;
+				});
+			await pass(() => changed);
+			await changing;
+			renewal.release();
+			await rig.publish(1);
+			await pass(() => rig.sender.sent.length === 2);
+			expect([rig.sender.to(url).length, rig.sender.to(moved).length]).toEqual([1, 1]);
+			marks.release();
+			await rig.settledCount(2);
 		});
 
 		// Seven such nodes once added half as many transactions again to those of a busy one.

@@ -70,6 +70,7 @@ export class Directory implements EpochKeeper {
 			owned,
 			report: peers && (() => peers.report()),
 			onNextDue: (at) => this.#taker.expect(at),
+			onLate: peers && ((actors) => void this.#catchUp(peers, actors)),
 			onLapsed: this.#lapsed,
 			onReleaseFailed: () => this.#taker.takeLapsed(),
 			onReleased: (projectId, wakeAt) => this.#taker.released(projectId, wakeAt),
@@ -193,6 +194,12 @@ export class Directory implements EpochKeeper {
 		actor.post({ kind: "queues_changed", webhookId: null });
 		actor.release();
 	};
+
+	/** Releases these actors, which are held, once they apply what others changed. */
+	async #catchUp(peers: Peers, actors: readonly Actor[]): Promise<void> {
+		await peers.catchUp(actors);
+		for (const actor of actors) actor.release();
+	}
 
 	async #reload(projectId: string, change: LaneChange | null = null): Promise<void> {
 		const actor = this.#owned.actors.get(projectId);

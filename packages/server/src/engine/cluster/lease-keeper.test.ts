@@ -49,6 +49,7 @@ function setUp(report: LeaseKeeperOptions["report"] = null, logger = silentLogge
 			owned,
 			report,
 			onNextDue: (at) => expected.push(at),
+			onLate: null,
 			onLapsed: (projectId) => lapsed.push(projectId),
 			onReleaseFailed: () => {},
 			onReleased: () => {},

@@ -30,6 +30,11 @@ export interface LeaseKeeperOptions {
 	readonly report: (() => Promise<Report>) | null;
 	/** Called after each regular report with the time at which storage next has work; null if it has none to come. */
 	readonly onNextDue: (at: number | null) => void;
+	/**
+	 * The leases of these actors were renewed so late that they may have ended before that. Others didn't wait for these
+	 * actors meanwhile, so they are held: release each once it has caught up. Null where no other node makes changes.
+	 */
+	readonly onLate: ((actors: readonly Actor[]) => void) | null;
 	/** A lease expired before its renewal: this node no longer owns the project. */
 	readonly onLapsed: (projectId: string) => void;
 	/** A release failed, so that no node can take the project until its lease has expired. */
@@ -217,6 +222,8 @@ export class LeaseKeeper {
 	#apply(leases: readonly Lease[], { renewed, locked }: Renewal, since: Moment): void {
 		const held = new Map(renewed.map((lease) => [lease.projectId, lease]));
 		const undecided = new Set(locked.map(({ projectId }) => projectId));
+		const { onLate } = this.#options;
+		const late: Actor[] = [];
 		for (const lease of leases) {
 			const { projectId } = lease;
 			const actor = this.#owned.actors.get(projectId);
@@ -224,12 +231,17 @@ export class LeaseKeeper {
 			this.#stuck.delete(projectId);
 			const still = held.get(projectId);
 			if (still) {
+				if (onLate !== null && !actor.lease.isTrusted) {
+					actor.hold();
+					late.push(actor);
+				}
 				actor.lease.renewed(still, since);
 				continue;
 			}
 			this.#owned.drop(actor);
 			this.#options.onLapsed(projectId);
 		}
+		if (late.length > 0) onLate?.(late);
 	}
 
 	/**

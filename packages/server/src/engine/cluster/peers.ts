@@ -19,6 +19,8 @@ const CHECK_MS = 20;
 const ACKNOWLEDGE_AGAIN_MS = 10;
 /** … up to this. After that, the regular checks repeat it. */
 const ACKNOWLEDGE_AGAIN_MAX_MS = 1_000;
+/** Delay before marks are read again for actors that have to catch up, milliseconds. */
+const CATCH_UP_AGAIN_MS = 500;
 
 /**
  * How long after a lease's end storage is asked for it, milliseconds. Without this, a node that reports just before each
@@ -152,6 +154,27 @@ export class Peers implements MarkWatcher {
 				return;
 			}
 			await sleep(clock, CHECK_MS);
+		}
+	}
+
+	/** Resolves once these actors, unless they have ended, apply what is stored now. Failed reads are retried. */
+	async catchUp(actors: readonly Actor[]): Promise<void> {
+		const { actors: owned, storage, reload } = this.#options;
+		const { clock, logger } = this.#context;
+		for (;;) {
+			const left = actors.filter((actor) => owned.get(actor.projectId) === actor);
+			if (left.length === 0) return;
+			try {
+				const projectIds = left.map(({ projectId }) => projectId);
+				const compare = this.beforeRead(projectIds);
+				// What they are reading may be older, and can't be compared yet.
+				const loading = left.filter(({ mark }) => mark === null);
+				await Promise.all([storage.readMarks({ projectIds }).then(compare), ...loading.map(reload)]);
+				return;
+			} catch (error) {
+				logger.error({ err: error, retryInMs: CATCH_UP_AGAIN_MS }, "failed to read what other nodes changed");
+				await sleep(clock, CATCH_UP_AGAIN_MS);
+			}
 		}
 	}
 
