@@ -5,6 +5,7 @@ import type { Template } from "../verbs/sql.ts";
 import { type Natives, type Part, runAsync, type Verb as SharedVerb, type Steps } from "../verbs/verb.ts";
 import type { Connections, PoolName } from "./connection/connections.ts";
 import { findProject, findWebhook, type Session, type Statement, sql } from "./connection/session.ts";
+import { eventBeyond } from "./history/attempt-ranges.ts";
 import {
 	countAttempts,
 	getAttempt,
@@ -115,6 +116,7 @@ const nativesOf = (c: Session, node: PostgresNode): AsyncNatives => ({
 	toNodeTime: async (at) => c.offset.toNode(at),
 	appendFacts: (_, project, facts) => appendFacts(c, project, facts),
 	walkAttempts: (project, kind, range, limit) => walkForward(c, project, kind, range, limit),
+	eventBeyond: (project, seqs, attempts) => eventBeyond(c, project, seqs, attempts),
 	commit: () => c.commit(),
 });
 

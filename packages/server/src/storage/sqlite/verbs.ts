@@ -23,6 +23,7 @@ import {
 } from "./connection/wire.ts";
 import {
 	countAttempts,
+	eventBeyond,
 	getAttempt,
 	listAttemptSummaries,
 	listAttempts,
@@ -216,6 +217,7 @@ const nativesOf = (c: Connection, { now, tellPeers = () => undefined }: VerbCont
 	toNodeTime: (at) => at,
 	appendFacts: (projectId, _, facts) => appendFacts(c, projectId, facts),
 	walkAttempts: (project, kind, range, limit) => walkForward(c, project, kind, range, limit),
+	eventBeyond: (project, seqs, attempts) => eventBeyond(c, project, seqs, attempts),
 	commit: () => undefined,
 });
 

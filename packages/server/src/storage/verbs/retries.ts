@@ -15,7 +15,7 @@ import { findEvents, nextOf } from "./deliveries.ts";
 import { mayStill } from "./members.ts";
 import { type By, holdWebhook } from "./registry.ts";
 import { describeEvents } from "./search.ts";
-import { Fragment, fragment, type Query, sql } from "./sql.ts";
+import { Fragment, fragment, only, type Query, sql } from "./sql.ts";
 import {
 	findProject,
 	findWebhook,
@@ -36,11 +36,17 @@ interface Known {
 	readonly seq: number;
 }
 
-/** As a range, so that PostgreSQL takes the primary key without statistics, too. */
+/**
+ * Begins the condition of a statement that changes one row. PostgreSQL finds it with the order of the primary key: without
+ * it, it may read all of a project's queues if most projects have short ones.
+ */
+const oneRow = only("ctid = ANY (ARRAY(SELECT ctid FROM posthorn.retries WHERE ");
+const endOneRow = only(" ORDER BY seq, webhook_no LIMIT 1))");
+
 const moveRetry = (project: number, webhook: number, seq: number, dueAt: number): Query => sql`
 	UPDATE posthorn.retries SET due_at = ${dueAt}
-	WHERE project_no = ${project} AND (seq, webhook_no) >= (${seq}, ${webhook})
-		AND (seq, webhook_no) <= (${seq}, ${webhook})`;
+	WHERE ${oneRow}project_no = ${project} AND (seq, webhook_no) >= (${seq}, ${webhook})
+		AND (seq, webhook_no) <= (${seq}, ${webhook})${endOneRow}`;
 
 /**
  * Makes the pending attempts of these deliveries due at `at`, unless they were due before. One transaction. Nothing waits

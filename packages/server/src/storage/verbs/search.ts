@@ -20,7 +20,7 @@ import type {
 import type { ProjectRef } from "../port/registry.ts";
 import { BUCKET, orderIdIn, referenceNumber, referencesIn, textFinder, withinBytes } from "../shared/bodies.ts";
 import { Fragment, forUpdate, fragment, joinByKey, type Query, recordsOf, sql } from "./sql.ts";
-import { findProject, row, rows, type Steps, together } from "./verb.ts";
+import { eventBeyond, findProject, row, rows, type Steps, together } from "./verb.ts";
 
 interface Range {
 	readonly after: number;
@@ -249,20 +249,6 @@ export function* readOrderIds({
 	});
 }
 
-/**
- * The attempts of the events `g.seqs`, a JSON array of numbers. PostgreSQL descends once into the index of a day without
- * any; in this order, it considers no other index.
- */
-const THEIR_ATTEMPTS = new Fragment({
-	postgres: `CROSS JOIN LATERAL (
-		SELECT seq FROM posthorn.attempts
-		WHERE project_no = g.no AND seq = ANY (ARRAY(SELECT json_array_elements_text(g.seqs::json)::bigint))
-		ORDER BY seq DESC, webhook_no DESC, replay DESC, attempt DESC, id DESC OFFSET 0
-	) a`,
-	sqlite: `CROSS JOIN json_each(g.seqs)
-		CROSS JOIN attempts a INDEXED BY attempts_by_delivery ON a.project_no = g.no AND a.seq = value`,
-});
-
 /** The first of these events, given newest first, that have no more than `maxAttempts` attempts together; at least one. */
 export function* takeByAttempts({
 	projectId,
@@ -271,10 +257,8 @@ export function* takeByAttempts({
 }: ProjectRef & { readonly seqs: readonly number[]; readonly maxAttempts: number }): Steps<number[]> {
 	const project = yield* findProject(projectId);
 	if (project === null || seqs.length <= 1) return [...seqs];
-	const beyond = yield* row<{ seq: number }>(sql`
-		SELECT a.seq FROM (SELECT CAST(${project} AS bigint) AS no, CAST(${JSON.stringify(seqs)} AS text) AS seqs) g
-		${THEIR_ATTEMPTS} LIMIT 1 OFFSET ${maxAttempts}`);
-	return beyond === undefined ? [...seqs] : seqs.slice(0, Math.max(1, seqs.indexOf(beyond.seq)));
+	const [beyond] = yield* together(eventBeyond(project, seqs, maxAttempts));
+	return beyond === null ? [...seqs] : seqs.slice(0, Math.max(1, seqs.indexOf(beyond)));
 }
 
 function* coverageOf(project: number, { after, through }: Range, last: number, first: number): Steps<IndexCoverage> {

@@ -84,7 +84,8 @@ export function sql<R = Row>(strings: TemplateStringsArray, ...parts: readonly (
 
 /** Where the engines' SQL differs. SQLite has one writer, so it needs no locks, and it plans joins in the order given. */
 
-const only = (postgres: string): Fragment => new Fragment({ postgres, sqlite: "" });
+/** Text that only PostgreSQL needs. */
+export const only = (postgres: string): Fragment => new Fragment({ postgres, sqlite: "" });
 
 /** At the end of a SELECT: locks its rows against changes until the transaction ends. */
 export const forUpdate = only(" FOR NO KEY UPDATE");

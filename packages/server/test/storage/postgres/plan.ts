@@ -8,8 +8,8 @@ export interface Plan {
 	readonly Plans?: readonly Plan[];
 }
 
-export function walk(plan: Plan): Plan[] {
-	return [plan, ...(plan.Plans ?? []).flatMap(walk)];
+export function walk<P extends Plan>(plan: P): P[] {
+	return [plan, ...((plan.Plans ?? []) as P[]).flatMap((one) => walk(one))];
 }
 
 /** Treats the daily partitions of the delivery log as one table. */
@@ -27,6 +27,17 @@ export function boundPrefix(plan: Plan, index: readonly string[]): number {
 	const gap = index.findIndex((column) => !bound.has(column));
 	return gap < 0 ? index.length : gap;
 }
+
+/** Whether a scan is one range of its index, without a gap, or within the few rows of an event. */
+export function isRange(plan: Plan, index: readonly string[]): boolean {
+	const prefix = boundPrefix(plan, index);
+	return prefix > 0 && (prefix === boundColumns(plan).size || index.slice(0, prefix).includes("seq"));
+}
+
+/** The columns of each index, by this statement. */
+export const INDEX_COLUMNS = `
+	SELECT c.relname AS index, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+	FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid WHERE c.relkind = 'i' GROUP BY 1`;
 
 /** Whether a node reads more of these tables than one event's rows, other than row by row or up to a limit. */
 export function readsMany(node: Plan, tables: readonly string[]): boolean {

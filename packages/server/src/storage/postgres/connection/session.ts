@@ -162,6 +162,19 @@ export class NameCache {
 	readonly webhookIds = new BoundedMap<number, string>(CACHED_NAMES);
 	readonly types = new BoundedMap<string, number>(CACHED_NAMES);
 	readonly typeNames = new BoundedMap<number, string>(CACHED_NAMES);
+	/** Whether the server {@link readsListsInOrder}; null if not known yet. */
+	readsListsInOrder: boolean | null = null;
+}
+
+const IN_ORDER = sql("SELECT current_setting('server_version_num')::integer >= 170000 AS in_order");
+
+/**
+ * Whether one scan finds the rows of a list of values (`= ANY`) in the order of the index. Before version 17, a scan in
+ * that order reads everything else, too, and PostgreSQL chooses it if it expects few rows.
+ */
+export async function readsListsInOrder(c: Session): Promise<boolean> {
+	c.names.readsListsInOrder ??= (await c.row<{ in_order: boolean }>(IN_ORDER))!.in_order;
+	return c.names.readsListsInOrder;
 }
 
 const FIND_PROJECT = sql("SELECT no FROM posthorn.projects WHERE id = $1");

@@ -15,6 +15,7 @@ import {
 	idArray,
 	numberArray,
 	type Row,
+	readsListsInOrder,
 	type Session,
 	type Statement,
 	sql,
@@ -22,8 +23,8 @@ import {
 } from "../connection/session.ts";
 import { findSeq } from "../log/log.ts";
 
-/** Whose attempts to find, which determines the ranges. */
-type Scope = "project" | "webhooks" | "events" | "event";
+/** Whose attempts to find, which determines the ranges. `eachEvent`: those of events, if lists aren't read in order. */
+type Scope = "project" | "webhooks" | "events" | "eachEvent" | "event";
 type Order = "ASC" | "DESC";
 
 /** A statement for each scope. */
@@ -102,9 +103,21 @@ const backwards = (condition: string) => `
 	SELECT * FROM posthorn.attempts WHERE project_no = $1 AND ${condition}
 	ORDER BY seq DESC, webhook_no DESC, replay DESC, attempt DESC, id DESC`;
 
-/** Those of the events `seqs`, as many as `most` unless null: one descent into the index of a day without any. */
-const ofEvents = (seqs: string, most: string) =>
-	`${backwards(`seq = ANY (${seqs}::bigint[]) AND id >= $4 AND id < $5`)} LIMIT ${most}::bigint`;
+/**
+ * Those of the events `seqs`, newest first, as many as `most` unless null: one descent into the index of a day without
+ * any. Since the limit isn't known to the planner, it expects to stop early, and prefers an index with this order to
+ * sorting all that it expects of the project, however little that is.
+ */
+const ofEvents = (seqs: string, most: string, condition = "") =>
+	`${backwards(`seq = ANY (${seqs}::bigint[]) ${condition}`)} LIMIT ${most}::bigint`;
+
+/** The same by one descent for each event and day, for servers that don't read lists in order. */
+const ofEachEvent = (seqs: string, most: string, condition = "") => `
+	SELECT one.* FROM unnest(${seqs}::bigint[]) AS listed (no) CROSS JOIN LATERAL (
+		${backwards(`seq = listed.no ${condition}`)}
+	) one LIMIT ${most}::bigint`;
+
+const IN_RANGE = "AND id >= $4 AND id < $5";
 
 /** Those of one event from the id `since` on, and whether a later one of the same delivery is among them. */
 const ofEvent = (seq: string, since: string) => `
@@ -144,7 +157,8 @@ function matchingStatement(
 	return {
 		project: kinds("", ""),
 		webhooks: kinds(`CROSS JOIN unnest(${one}::bigint[]) AS owner (no)`, "AND webhook_no = owner.no"),
-		events: sql(build(matchesOf(ofEvents(one, three), two, columns), false)),
+		events: sql(build(matchesOf(ofEvents(one, three, IN_RANGE), two, columns), false)),
+		eachEvent: sql(build(matchesOf(ofEachEvent(one, three, IN_RANGE), two, columns), false)),
 		event: sql(build(matchesOf(ofEvent(one, since), two, `${columns}, ${HAS_LATER}`), true)),
 	};
 }
@@ -352,6 +366,21 @@ export async function countMatches(
 	return row!.count;
 }
 
+const beyond = (find: typeof ofEvents) => sql(`SELECT seq FROM (${find("$2", "$3 + 1")}) a OFFSET $3`);
+const BEYOND = { list: beyond(ofEvents), each: beyond(ofEachEvent) };
+
+/** The event of the first attempt after `attempts` ones of these events, newest first; null if they have no more. */
+export async function eventBeyond(
+	c: Session,
+	projectNo: number,
+	seqs: readonly number[],
+	attempts: number,
+): Promise<number | null> {
+	const statement = BEYOND[(await readsListsInOrder(c)) ? "list" : "each"];
+	const row = await c.row<{ seq: number }>(statement, projectNo, numberArray(seqs), attempts);
+	return row?.seq ?? null;
+}
+
 /**
  * Runs a statement about the rows at {@link positionRows}. Its own parameters start at $7.
  *
@@ -409,6 +438,9 @@ async function queryOf(c: Session, projectNo: number, kind: AttemptKind): Promis
 	if (seq !== undefined)
 		return kind.seqs?.includes(seq) === false ? null : { ...of, scope: "event", more: [seq, owners] };
 	if (kind.seqs?.length === 0) return null;
-	if (kind.seqs !== undefined) return { ...of, scope: "events", more: [numberArray(kind.seqs), owners, maxAttempts] };
+	if (kind.seqs !== undefined) {
+		const scope = (await readsListsInOrder(c)) ? "events" : "eachEvent";
+		return { ...of, scope, more: [numberArray(kind.seqs), owners, maxAttempts] };
+	}
 	return owners === null ? { ...of, scope: "project", more: [] } : { ...of, scope: "webhooks", more: [owners] };
 }

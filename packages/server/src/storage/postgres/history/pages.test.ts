@@ -6,7 +6,8 @@ import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import { START } from "../../../../test/storage/conformance/world.ts";
-import { type Plan, tableOf, walk } from "../../../../test/storage/postgres/plan.ts";
+import { explain, recordStatements, rowsRead } from "../../../../test/storage/postgres/explained.ts";
+import { tableOf, walk } from "../../../../test/storage/postgres/plan.ts";
 import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
 import type { AttemptFilter, NewAttempt } from "../../port.ts";
 import { toStoredId } from "../../shared/deliveries.ts";
@@ -66,49 +67,27 @@ interface Read {
 	readonly rows: number;
 }
 
-type Explained = Plan & {
-	readonly "Actual Rows": number;
-	readonly "Actual Loops": number;
-	readonly "Rows Removed by Filter"?: number;
-};
-
 /** The statements of a page that read attempts, as PostgreSQL runs them. */
 async function readsOf(
 	verb: (typeof VERBS)[number],
 	filter: AttemptFilter,
 	before?: string,
 ): Promise<{ reads: Read[]; ids: string[] }> {
-	const sent: { text: string; values: unknown[] }[] = [];
-	const send = Client.prototype.query as (...args: unknown[]) => unknown;
-	Client.prototype.query = function (this: Client, ...args: unknown[]) {
-		const [{ text, values }] = args as [{ text?: string; values: unknown[] }];
-		if (text?.includes("posthorn.attempts")) sent.push({ text, values });
-		return send.apply(this, args);
-	} as typeof Client.prototype.query;
 	const page = { limit: LIMIT, maxBytes: 1e6, ...(before !== undefined && { before }) };
-	const { rows } = await storage[verb]({ projectId, filter, page }).finally(() => {
-		Client.prototype.query = send as typeof Client.prototype.query;
+	let ids: string[] = [];
+	const sent = await recordStatements(async () => {
+		ids = (await storage[verb]({ projectId, filter, page })).rows.map(({ id }) => id);
 	});
 	const reads: Read[] = [];
-	for (const { text, values } of sent) {
-		await client.query(`PREPARE page AS ${text}`);
-		const given = values.map((value) => (value === null ? "NULL" : client.escapeLiteral(String(value)))).join(", ");
-		const explained = await client.query({
-			text: `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE page (${given})`,
-			rowMode: "array",
-		});
-		await client.query("DEALLOCATE page");
-		const nodes = walk(explained.rows[0]![0][0].Plan as Plan) as Explained[];
+	for (const statement of sent.filter(({ text }) => text.includes("posthorn.attempts"))) {
+		const nodes = walk(await explain(client, statement));
 		const scans = nodes.filter((node) => node["Node Type"].includes("Scan") && tableOf(node) === "attempts");
-		const rowsRead = scans.map(
-			(scan) => (scan["Actual Rows"] + (scan["Rows Removed by Filter"] ?? 0)) * scan["Actual Loops"],
-		);
 		reads.push({
 			days: scans.map((scan) => scan["Relation Name"]!),
-			rows: Math.round(rowsRead.reduce((sum, n) => sum + n, 0)),
+			rows: Math.round(scans.reduce((sum, scan) => sum + rowsRead(scan), 0)),
 		});
 	}
-	return { reads, ids: rows.map(({ id }) => id) };
+	return { reads, ids };
 }
 
 /** Days that have a partition: future and past ones. */

@@ -187,6 +187,17 @@ export function walkForward(c: Connection, project: number, kind: AttemptKind, r
 	return { rows: walked, end };
 }
 
+/** The event of the first attempt after `attempts` ones of these events, newest first; null if they have no more. */
+export function eventBeyond(c: Connection, project: number, seqs: readonly number[], attempts: number): number | null {
+	const row = c
+		.sql(`
+			SELECT seq FROM json_each(?) CROSS JOIN attempts INDEXED BY attempts_by_delivery
+				ON project_no = ? AND seq = value
+			LIMIT 1 OFFSET ?`)
+		.get(JSON.stringify(seqs), project, attempts);
+	return (row?.seq as number | undefined) ?? null;
+}
+
 /** The last attempt of the last series, by index. */
 export function newestAttempt(
 	c: Connection,
