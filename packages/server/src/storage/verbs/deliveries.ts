@@ -131,6 +131,17 @@ export function* readLatest({
 	return latest;
 }
 
+/**
+ * The event with the id `g.id`. On PostgreSQL, as a range with its order: for equality, it may take another index and read
+ * all events of the project if it expects few.
+ */
+const ITS_EVENT = new Fragment({
+	postgres: `CROSS JOIN LATERAL (
+		SELECT * FROM posthorn.events WHERE project_no = g.no AND id BETWEEN g.id AND g.id ORDER BY id LIMIT 1
+	) e`,
+	sqlite: "CROSS JOIN events e ON e.project_no = g.no AND e.id = g.id",
+});
+
 /** The events of these deliveries, in this order. They never change, so no one has to hold the project. */
 export function* findEvents(
 	project: number,
@@ -140,7 +151,7 @@ export function* findEvents(
 	const found = yield* together(
 		...ids.map(
 			(id) => sql<{ seq: number; type: number }>`
-				SELECT seq, type FROM posthorn.events WHERE project_no = ${project} AND id = ${id}`,
+				SELECT e.seq, e.type FROM (SELECT CAST(${project} AS bigint) AS no, CAST(${id} AS text) AS id) g ${ITS_EVENT}`,
 		),
 	);
 	const events = new Map(ids.map((id, i) => [id, found[i]?.[0]]));
@@ -218,8 +229,8 @@ interface EventRow {
 const ITS_TYPE = joinByKey("event_types t", "t.code = e.type");
 
 const eventOf = (project: number, eventId: string): Query<EventRow> => sql`
-	SELECT e.seq, e.type AS code, t.name AS type, e.body FROM posthorn.events e ${ITS_TYPE}
-	WHERE e.project_no = ${project} AND e.id = ${eventId}`;
+	SELECT e.seq, e.type AS code, t.name AS type, e.body
+	FROM (SELECT CAST(${project} AS bigint) AS no, CAST(${eventId} AS text) AS id) g ${ITS_EVENT} ${ITS_TYPE}`;
 
 interface LaneRow {
 	readonly position: number;

@@ -37,16 +37,19 @@ interface Known {
 }
 
 /**
- * Begins the condition of a statement that changes one row. PostgreSQL finds it with the order of the primary key: without
- * it, it may read all of a project's queues if most projects have short ones.
+ * Begins the condition of a statement that changes one row of this table. PostgreSQL finds it in the order of the primary
+ * key: otherwise it may read all rows of a project if it expects few.
  */
-const oneRow = only("ctid = ANY (ARRAY(SELECT ctid FROM posthorn.retries WHERE ");
-const endOneRow = only(" ORDER BY seq, webhook_no LIMIT 1))");
+const oneOf = (table: string) => only(`ctid = ANY (ARRAY(SELECT ctid FROM posthorn.${table} WHERE `);
+const ONE_RETRY = oneOf("retries");
+const END_ONE_RETRY = only(" ORDER BY seq, webhook_no LIMIT 1))");
+const ONE_EVENT = oneOf("events");
+const END_ONE_EVENT = only(" ORDER BY seq LIMIT 1))");
 
 const moveRetry = (project: number, webhook: number, seq: number, dueAt: number): Query => sql`
 	UPDATE posthorn.retries SET due_at = ${dueAt}
-	WHERE ${oneRow}project_no = ${project} AND (seq, webhook_no) >= (${seq}, ${webhook})
-		AND (seq, webhook_no) <= (${seq}, ${webhook})${endOneRow}`;
+	WHERE ${ONE_RETRY}project_no = ${project} AND (seq, webhook_no) >= (${seq}, ${webhook})
+		AND (seq, webhook_no) <= (${seq}, ${webhook})${END_ONE_RETRY}`;
 
 /**
  * Makes the pending attempts of these deliveries due at `at`, unless they were due before. One transaction. Nothing waits
@@ -233,7 +236,7 @@ export function* cancelTest({
 	yield* together(
 		sql`
 			UPDATE posthorn.events SET published_at = ${cancelledMark(retry.replay)}
-			WHERE project_no = ${project} AND seq = ${seq}`,
+			WHERE ${ONE_EVENT}project_no = ${project} AND seq >= ${seq} AND seq <= ${seq}${END_ONE_EVENT}`,
 		moveRetry(project, webhook, seq, 0),
 		wake(project),
 	);

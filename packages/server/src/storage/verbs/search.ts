@@ -32,7 +32,13 @@ interface Range {
 /** A JSON array of objects as rows `g (no, seq)`. */
 const [given, endGiven] = recordsOf("no", "seq");
 
-const GIVEN_EVENT = joinByKey("events e", "e.project_no = g.no AND e.seq = g.seq");
+/** As a range with its order, so that PostgreSQL takes the primary key, however few events it expects of a project. */
+const GIVEN_EVENT = new Fragment({
+	postgres: `CROSS JOIN LATERAL (
+		SELECT * FROM posthorn.events WHERE project_no = g.no AND seq BETWEEN g.seq AND g.seq ORDER BY seq LIMIT 1
+	) e`,
+	sqlite: "CROSS JOIN events e ON e.project_no = g.no AND e.seq = g.seq",
+});
 /** The body of an event `e`. */
 const BODY_TEXT = new Fragment({ postgres: "convert_from(e.body, 'UTF8')", sqlite: "CAST(e.body AS TEXT)" });
 const ITS_TYPE = joinByKey("event_types t", "t.code = e.type");

@@ -75,3 +75,18 @@ export const FILL = `
 		FROM ${ofSome}, ${series};
 	SET default_statistics_target = ${STATISTICS};
 	ANALYZE`;
+
+/** Other projects, whose numbers are this much higher than those of {@link FILL}. */
+const HIGHER = 100_000;
+
+/** Replaces all events, attempts and retries: each of many projects has one. */
+export const FILL_SMALL = `
+	TRUNCATE posthorn.events, posthorn.attempts, posthorn.retries;
+	INSERT INTO posthorn.events (project_no, seq, type_seq, created_at, published_at, type, id, body)
+		SELECT ${HIGHER} + n, 1, 1, ${START}, ${START}, 1 + n % 2, ${id("evt")}, '{}' FROM ${series};
+	INSERT INTO posthorn.attempts
+		SELECT ${HIGHER} + n, 1, ${HIGHER} + n, ${at}, NULL, NULL, 0, 1, 1 + n % 2, 200, 10,
+			CASE WHEN n % 50 = 0 THEN 3 ELSE 1 + n % 2 END, false, posthorn.id_at(${at}) || lpad(n::text, 16, '0'), '', NULL,
+			NULL, NULL, NULL, ''
+		FROM ${series};
+	INSERT INTO posthorn.retries SELECT ${HIGHER} + n, 1, ${HIGHER} + n, ${at}, 0, 2, n % 2 FROM ${series}`;

@@ -39,6 +39,7 @@ import {
 	sql,
 	withoutNul,
 } from "../connection/session.ts";
+import { numbered } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
 import { dayBefore, newestDaysFirst } from "../retention/partitions.ts";
 import {
@@ -69,7 +70,7 @@ const ATTEMPT_COLUMNS = `${SUMMARY_COLUMNS},
 /** The event of an attempt `a` in the project $1. */
 const WITH_EVENT = `
 	LEFT JOIN LATERAL (
-		SELECT id, created_at, body FROM posthorn.events WHERE project_no = $1 AND seq = a.seq LIMIT 1
+		SELECT id, created_at, body FROM posthorn.events ${numbered("$1", "a.seq")}
 	) e ON true`;
 
 /** The rows of `attempts` in the project $1 that rows (status, type, id) identify, as `a`; `entry` is the row. */

@@ -18,7 +18,7 @@ const DAY = 86_400_000;
 const NOW = START + DAY / 2;
 const TABLES = ["attempts", "events", "retries", "event_references"];
 /** Events of the big project, each with an attempt; one of ten is retried. */
-const MANY = 2_400;
+const MANY = 1_200;
 /** Others, which have one event, one attempt and one retry each. */
 const PROJECTS = 3_000;
 /** The most that a page, a step or a count reads here. */

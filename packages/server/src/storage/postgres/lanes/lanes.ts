@@ -2,7 +2,7 @@ import type { Backlog, Gauges, LoadedLanes, Params, Retry, WaitingRetry } from "
 import { closingLane, laneOf, QUEUE_CODE, retryOf, waitingOf } from "../../shared/deliveries.ts";
 import { findProject, findWebhook, type Session, sql, textArray, withoutNul } from "../connection/session.ts";
 import { readHandedOver } from "../leases/leases.ts";
-import { firstOfType, lastOfType } from "../log/log.ts";
+import { firstOfType, lastOfType, numbered } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
 
 const MARK = sql("SELECT last_seq, revision FROM posthorn.logs WHERE project_no = $1");
@@ -92,7 +92,7 @@ const LIST = sql(`
 		WHERE w.project_no = $1 AND w.deleted_at IS NULL AND ($2::text IS NULL OR w.id = $2)
 		ORDER BY r.due_at, r.seq LIMIT $3
 	) r LEFT JOIN LATERAL (
-		SELECT id, type FROM posthorn.events WHERE project_no = $1 AND seq = r.seq LIMIT 1
+		SELECT id, type FROM posthorn.events ${numbered("$1", "r.seq")}
 	) e ON true
 	ORDER BY r.due_at, r.seq`);
 
@@ -134,14 +134,14 @@ const BACKLOG = `
 		SELECT open.seq, 1
 		FROM unnest(lane.open) AS open (seq)
 			CROSS JOIN LATERAL (
-				SELECT type FROM posthorn.events WHERE project_no = lane.project_no AND seq = open.seq LIMIT 1
+				SELECT type FROM posthorn.events ${numbered("lane.project_no", "open.seq")}
 			) e
 			JOIN posthorn.subscriptions s
 				ON s.project_no = lane.project_no AND s.webhook_no = lane.webhook_no AND s.type = e.type
 		WHERE open.seq > s.from_seq
 	) waits
 		CROSS JOIN LATERAL (
-			SELECT published_at FROM posthorn.events WHERE project_no = lane.project_no AND seq = waits.seq LIMIT 1
+			SELECT published_at FROM posthorn.events ${numbered("lane.project_no", "waits.seq")}
 		) e`;
 
 const READ = sql(`

@@ -12,6 +12,7 @@ import {
 	typeCode,
 	withoutNul,
 } from "../connection/session.ts";
+import { numbered } from "../log/log.ts";
 import type { WebhookNumbers } from "./locks.ts";
 
 /** An attempt with the numbers of what it refers to. */
@@ -231,8 +232,7 @@ const FIND_LOGGED = sql(`
 			AND a.id >= (
 				SELECT posthorn.id_at(coalesce(min(e.published_at), 0) - ${CLOCKS_DIFFER_MS})
 				FROM unnest($7::bigint[], $8::bigint[]) AS oldest (project_no, seq) CROSS JOIN LATERAL (
-					SELECT published_at FROM posthorn.events
-					WHERE project_no = oldest.project_no AND seq = oldest.seq LIMIT 1
+					SELECT published_at FROM posthorn.events ${numbered("oldest.project_no", "oldest.seq")}
 				) e
 			)
 		-- The order of the primary key.

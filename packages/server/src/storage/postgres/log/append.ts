@@ -26,7 +26,7 @@ import {
 	textArray,
 	typeCode,
 } from "../connection/session.ts";
-import { lastOfType } from "./log.ts";
+import { identified, lastOfType } from "./log.ts";
 
 /** An event on its way into its project's log. */
 interface NewRow {
@@ -175,7 +175,7 @@ function lockedResult({ request }: Pick<Resolved, "request">, lost: boolean): Ap
 const FIND = sql(`
 	SELECT e.project_no, e.id, e.seq, e.created_at AS "createdAt", e.published_at AS "publishedAt", e.body
 	FROM unnest($1::bigint[], $2::text[]) AS g (project_no, id) CROSS JOIN LATERAL (
-		SELECT * FROM posthorn.events WHERE project_no = g.project_no AND id = g.id LIMIT 1
+		SELECT * FROM posthorn.events ${identified("g.project_no", "g.id")}
 	) e`);
 
 /**

@@ -15,6 +15,18 @@ export const lastOfType = (project: string, type: string): string => `
 	WHERE project_no = ${project} AND (type, seq) > (${type}, 0) AND (type, seq) <= (${type}, ${Number.MAX_SAFE_INTEGER})
 	ORDER BY type DESC, seq DESC`;
 
+/**
+ * The event of this number: the end of a SELECT from `posthorn.events`. Written as a range with its order, so that only
+ * the primary key fits: with equality, another index may look as good if most projects have one event, and read all
+ * events of this one.
+ */
+export const numbered = (project: string, seq: string): string => `
+	WHERE project_no = ${project} AND seq BETWEEN ${seq} AND ${seq} ORDER BY seq LIMIT 1`;
+
+/** The event with this id, in the same way by `events_by_id`. */
+export const identified = (project: string, id: string): string => `
+	WHERE project_no = ${project} AND id BETWEEN ${id} AND ${id} ORDER BY id LIMIT 1`;
+
 const COLUMNS = "e.seq, e.id, t.name AS type, e.created_at, e.published_at, e.body";
 const TYPE = "JOIN posthorn.event_types t ON t.code = e.type";
 
@@ -39,7 +51,7 @@ const READ_TYPES = sql(
 				SELECT seq FROM posthorn.events ${firstOfType("$1", "wanted.type", "$2")} LIMIT $3
 			) one
 			ORDER BY one.seq LIMIT $3
-		) place CROSS JOIN LATERAL (SELECT * FROM posthorn.events WHERE project_no = $1 AND seq = place.seq LIMIT 1) found`),
+		) place CROSS JOIN LATERAL (SELECT * FROM posthorn.events ${numbered("$1", "place.seq")}) found`),
 );
 
 export async function readLog(c: Session, { projectId, after, window, types }: Params<"readLog">): Promise<LogEvent[]> {
@@ -76,7 +88,7 @@ export async function readLogEnd(c: Session, { projectId, since }: Params<"readL
 const READ_SEQS = sql(`
 	SELECT ${COLUMNS}
 	FROM unnest($2::bigint[]) AS wanted (seq)
-	CROSS JOIN LATERAL (SELECT * FROM posthorn.events WHERE project_no = $1 AND seq = wanted.seq LIMIT 1) e ${TYPE}`);
+	CROSS JOIN LATERAL (SELECT * FROM posthorn.events ${numbered("$1", "wanted.seq")}) e ${TYPE}`);
 
 export async function readEvents(c: Session, { projectId, seqs }: Params<"readEvents">): Promise<LogEvent[]> {
 	const project = await findProject(c, projectId);
@@ -84,7 +96,7 @@ export async function readEvents(c: Session, { projectId, seqs }: Params<"readEv
 	return (await c.rows(READ_SEQS, project, numberArray([...new Set(seqs)]))).map(toEvent);
 }
 
-const FIND = sql(`SELECT ${COLUMNS} FROM posthorn.events e ${TYPE} WHERE e.project_no = $1 AND e.id = $2`);
+const FIND = sql(`SELECT ${COLUMNS} FROM (SELECT * FROM posthorn.events ${identified("$1", "$2")}) e ${TYPE}`);
 
 export async function findEvent(c: Session, { projectId, eventId }: Params<"findEvent">): Promise<LogEvent | null> {
 	const project = await findProject(c, projectId);
@@ -92,7 +104,7 @@ export async function findEvent(c: Session, { projectId, eventId }: Params<"find
 	return row === undefined ? null : toEvent(row);
 }
 
-const FIND_SEQ = sql("SELECT seq FROM posthorn.events WHERE project_no = $1 AND id = $2");
+const FIND_SEQ = sql(`SELECT seq FROM posthorn.events ${identified("$1", "$2")}`);
 
 /** The number of an event; null if it doesn't exist. */
 export async function findSeq(c: Session, projectNo: number, eventId: string): Promise<number | null> {

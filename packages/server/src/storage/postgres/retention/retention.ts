@@ -13,7 +13,7 @@ import { numberArray, numberColumns, type Session, sql, textArray } from "../con
 import { moveCounts, sweepStats } from "../history/stats.ts";
 import { holdLanes, lockDeliveries } from "../lanes/locks.ts";
 import { holdLogs } from "../log/append.ts";
-import { firstOfType } from "../log/log.ts";
+import { firstOfType, numbered } from "../log/log.ts";
 import { beginningOfDay, daysAhead, dropDay, listDays, makeDays } from "./partitions.ts";
 
 /** The remaining attempts of a deleted day aren't counted beyond this. */
@@ -296,7 +296,7 @@ const LATE = sql(`
 			UNION ALL
 			SELECT e.published_at
 			FROM unnest(lane.open) AS open (seq) CROSS JOIN LATERAL (
-				SELECT published_at FROM posthorn.events WHERE project_no = lane.project_no AND seq = open.seq LIMIT 1
+				SELECT published_at FROM posthorn.events ${numbered("lane.project_no", "open.seq")}
 			) e
 			UNION ALL
 			SELECT r.due_at
