@@ -254,8 +254,9 @@ describe("the statements of all verbs", () => {
 
 	// Events were found by an index of all events of their project, because PostgreSQL expected one.
 	describePlans("statistics say that each project has one event", async () => {
+		// Without VACUUM: an index that has all columns is no cheaper then.
 		await server.execute(FILL_SMALL, url);
-		await server.execute("VACUUM ANALYZE", url);
+		await server.execute("ANALYZE", url);
 	});
 });
 

@@ -317,7 +317,7 @@ const append = (alarm: string, ready: string) => `
 	), known AS MATERIALIZED (
 		SELECT DISTINCT g.project_no
 		FROM given g CROSS JOIN LATERAL (
-			SELECT 1 FROM posthorn.events e WHERE e.project_no = g.project_no AND e.id = g.id LIMIT 1
+			SELECT 1 FROM posthorn.events ${identified("g.project_no", "g.id")}
 		) there
 	), log_end AS (
 		UPDATE posthorn.logs l SET last_seq = l.last_seq + new.count
