@@ -111,8 +111,7 @@ export async function restoreSqlite(backupPath: string, databasePath: string): P
 		const backupAt = prepare(draft, backup, path);
 		await flush(draft);
 		giveToOwner(path, draft, lock.path);
-		const replaced = existsSync(path) ? freeName(path) : null;
-		if (replaced !== null) setAside(path, replaced);
+		const replaced = setAside(path, freeName(path));
 		renameSync(draft, path);
 		// Windows doesn't flush directories, and keeps names anyway.
 		if (process.platform !== "win32") await flush(dirname(path), "r");
@@ -165,16 +164,19 @@ function freeName(path: string): string {
 	const name = `${path}.replaced-${time}`;
 	for (let n = 1; ; n++) {
 		const free = n === 1 ? name : `${name}-${n}`;
-		if (!existsSync(free)) return free;
+		if (!existsSync(free) && !existsSync(`${free}-wal`)) return free;
 	}
 }
 
 /**
- * Renames a database and its write-ahead log. The database goes first: SQLite would play a log that was left behind into
- * whatever has the database's name, but deletes one without a database.
+ * Renames a database and its write-ahead log, which may be left of one that was moved away. The database goes first:
+ * SQLite would play a log that was left behind into whatever has the database's name, but deletes one without a
+ * database. Returns the database's new path; null if there was none.
  */
-function setAside(path: string, replaced: string): void {
+function setAside(path: string, replaced: string): string | null {
+	const isThere = existsSync(path);
 	if (existsSync(`${path}-wal`)) linkSync(`${path}-wal`, `${replaced}-wal`);
-	renameSync(path, replaced);
+	if (isThere) renameSync(path, replaced);
 	for (const end of ["-wal", "-shm"]) rmSync(`${path}${end}`, { force: true });
+	return isThere ? replaced : null;
 }

@@ -5,6 +5,7 @@ import {
 	mkdtempSync,
 	readdirSync,
 	readFileSync,
+	renameSync,
 	rmSync,
 	statSync,
 	symlinkSync,
@@ -53,6 +54,17 @@ test("keeps the previous database with all of its commits, and takes nothing fro
 	const previous = new DatabaseSync(replaced!);
 	expect(previous.prepare("SELECT value FROM settings WHERE name = 'after'").get()).toEqual({ value: "the backup" });
 	previous.close();
+});
+
+// A killed restore had moved the database away, or an operator had by hand. Its log was then played into the restored one.
+test("takes nothing from the write-ahead log of a database that isn't there any more, and keeps it", async () => {
+	renameSync(path, join(folder, "moved.db"));
+	const log = readFileSync(`${path}-wal`);
+	expect(await restoreSqlite(backup, path)).toMatchObject({ replaced: null });
+	expect(readSqliteSetting(path, "after")).toBeNull();
+	expect(leftOvers()).toEqual([]);
+	const [kept] = readdirSync(join(folder, "data")).filter((name) => /replaced-.*-wal$/.test(name));
+	expect(readFileSync(join(folder, "data", kept!))).toEqual(log);
 });
 
 test("ends sessions, links and invitations, which may have ended since the backup", async () => {
