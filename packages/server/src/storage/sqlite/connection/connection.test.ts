@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verbsOn } from "../../../../test/storage/sqlite/verbs-on.ts";
 import { migrate } from "../migrations/index.ts";
@@ -67,6 +68,26 @@ test("without space, operations that don't fit fail as full, others succeed, and
 	expect(storageError(!large!.ok && large!.error, path)).toMatchObject({ code: "full" });
 	connection.db.exec("PRAGMA max_page_count = 1000000");
 	expect(commitTogether(connection, [set("large", "x".repeat(100_000))])[0]!.ok).toBe(true);
+});
+
+// Each operation of the batch waited for the lock in turn, and their callers for all of them.
+test("operations that share a commit wait for another program's lock once", () => {
+	const other = new DatabaseSync(path);
+	other.exec("BEGIN IMMEDIATE");
+	connection.db.exec("PRAGMA busy_timeout = 1");
+	let waits = 0;
+	const { sql } = connection;
+	connection.sql = (text) => {
+		if (text === "BEGIN IMMEDIATE") waits++;
+		return sql.call(connection, text);
+	};
+	const outcomes = commitTogether(connection, [set("a"), set("b"), set("c")]);
+	expect(outcomes.map((outcome) => !outcome.ok && storageError(outcome.error, path))).toMatchObject(
+		["in_use", "in_use", "in_use"].map((code) => ({ code })),
+	);
+	expect(waits).toBe(1);
+	other.close();
+	expect(commitTogether(connection, [set("a"), set("b")]).map(({ ok }) => ok)).toEqual([true, true]);
 });
 
 test("a reader's rows have the statement's columns, as those of the statement itself do", () => {

@@ -1,6 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
 import { CACHED_NAMES } from "../../../base/budgets.ts";
 import { BoundedMap } from "../../../base/collections.ts";
+import { isBusy } from "./errors.ts";
 
 /** Chosen by measurement: few pages per commit, without rewriting much unchanged data. Fixed when a file is created. */
 const PAGE_BYTES = 8192;
@@ -225,14 +226,15 @@ export type Outcome = { readonly ok: true; readonly value: unknown } | { readonl
 /**
  * Runs operations in one transaction. They fail only because of bugs or a full disk, so there is no savepoint around
  * each, which would copy every page it touches. If one fails, the transaction is rolled back and each runs again in its
- * own transaction, so only the failing one is undone.
+ * own transaction, so only the failing one is undone. If another program holds the lock, all fail.
  */
 export function commitTogether(c: Connection, operations: readonly (() => unknown)[]): Outcome[] {
 	try {
 		const values = inTransaction(c, () => operations.map((operation) => operation()));
 		return values.map((value) => ({ ok: true, value }));
 	} catch (error) {
-		if (operations.length === 1) return [{ ok: false, error }];
+		// None has run, and each would wait for the lock as long again.
+		if (operations.length === 1 || isBusy(error)) return operations.map(() => ({ ok: false, error }));
 		return operations.flatMap((operation) => commitTogether(c, [operation]));
 	}
 }
