@@ -112,6 +112,17 @@ describe.skipIf(spawnSync("unshare", own("true")).status !== 0)("on a file syste
 		expect(await posthorn(["restore", "backup.db", ...at("mnt/posthorn.db")], barely)).toEqual(refused);
 	});
 
+	// SQLite calls it a disk I/O error, so the advice was to check the disk, and /readyz was well while publishing failed.
+	test("too full for the index of the write-ahead log, they say the same", async () => {
+		await makeDatabase("from/posthorn.db", "1", true);
+		const [size, log] = ["", "-wal"].map((end) => statSync(join(folder, `from/posthorn.db${end}`)).size);
+		const barely = { mode: "rw", bytes: Math.ceil((size! + log!) / 4_096) * 4_096 + 8_192 } as const;
+		expect(await posthorn(["backup", "copy.db", ...at("mnt/posthorn.db")], barely)).toEqual({
+			code: 1,
+			said: "The disk of mnt/posthorn.db is full: free some space. Then try again.",
+		});
+	});
+
 	// It said that a disk was full of which nothing was used.
 	test("too small, the service says how much it needs", async () => {
 		const small = { mode: "rw", bytes: 12_288_000 } as const;

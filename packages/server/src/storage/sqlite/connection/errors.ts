@@ -22,6 +22,9 @@ function sqliteCode(error: unknown): number | null {
 	return isSqliteError(error) ? error.errcode & 0xff : null;
 }
 
+/** SQLITE_IOERR_SHMSIZE, an extended code: the file in which connections index the write-ahead log can't grow. */
+const INDEX_FULL = 4874;
+
 /** SQLITE_CONSTRAINT_UNIQUE, an extended code. */
 const UNIQUE_VIOLATION = 2067;
 export const isUniqueViolation = (error: unknown): boolean =>
@@ -56,6 +59,7 @@ export function storageError(error: unknown, path: string): unknown {
 		return failure("unusable", `${path} cannot be opened for writing (${reason}): choose another path.`);
 	}
 	if (!isSqliteError(error)) return error;
+	if (error.errcode === INDEX_FULL) return full();
 	switch (sqliteCode(error)) {
 		case FULL:
 			return full();
