@@ -9,7 +9,7 @@ test("deleting a webhook removes every trace of its secret", async () => {
 	const directory = await mkdtemp(join(tmpdir(), "posthorn-"));
 	const path = join(directory, "posthorn.db");
 	const storage = await openSqliteStorage({ path, clock: { now: () => 1 }, leaseTermMs: 1_000 });
-	await storage.createProject({ id: "proj_1", name: "Shop", apps: [], createdAt: 1 });
+	await storage.createProject({ id: "proj_1", name: "Shop", apps: ["developer"], createdAt: 1 });
 	const webhook = { url: "https://a.example/", description: "", events: ["a"], maxInFlight: 1, createdAt: 1 };
 	for (const id of ["wh_deleted", "wh_kept"])
 		await storage.createWebhook({

@@ -65,7 +65,7 @@ const PAGE = { limit: 10, maxBytes: 1000 };
 function runEveryOperation(c: Connection): void {
 	const verbs = verbsOn(c);
 	const sealedDigest = new Uint8Array(32);
-	verbs.createProject({ id: "p", name: "Shop", apps: [], createdAt: 0 });
+	verbs.createProject({ id: "p", name: "Shop", apps: ["developer"], createdAt: 0 });
 	for (const id of ["w", "v"]) {
 		const about = { id, projectId: "p", url: "", description: "", maxInFlight: 2, createdAt: 0, sealedDigest };
 		verbs.createWebhook({ ...about, events: ["a", "b"], maxPerProject: 10 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 	migrate(db, path);
 	c = new Connection(db);
 	verbs = verbsOn(c);
-	verbs.createProject({ id: "p", name: "Shop", apps: [], createdAt: 0 });
+	verbs.createProject({ id: "p", name: "Shop", apps: ["developer"], createdAt: 0 });
 	const about = {
 		projectId: "p",
 		url: "",
