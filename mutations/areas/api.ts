@@ -212,10 +212,17 @@ export const API = [
 	...of("server/src/storage/verbs/registry.ts", inApi("deferred-rights"), [
 		{
 			name: "waiting-app-removal-outlives-rights",
-			find: "\tif (!(yield* mayStill(project, by))) return null;\n",
-			replace: "",
+			find: "\tif (!(yield* mayStill(project, by))) return null;\n\tconst [, , , [changed]]",
+			replace: "\tconst [, , , [changed]]",
 			only: "removes neither",
 			why: "A removed owner's request that waited pauses every webhook.",
+		},
+		{
+			name: "waiting-rename-outlives-rights",
+			find: "\tif (!(yield* mayStill(project, by))) return null;\n\tconst [, [renamed]]",
+			replace: "\tconst [, [renamed]]",
+			only: "does neither",
+			why: "A removed owner's request that waited gives the project another name.",
 		},
 		{
 			name: "waiting-changes-outlive-rights",

@@ -64,6 +64,13 @@ export const STORAGE_VERBS = [
 			why: "An owner who was just removed makes an accomplice an owner.",
 		},
 		{
+			name: "verbs-removed-owner-revokes",
+			find: "\tif (!(yield* mayStill(project, p.by))) return false;\n",
+			replace: "",
+			only: "members and invitations",
+			why: "An owner who was just removed revokes invitations.",
+		},
+		{
 			name: "verbs-removed-owner-invites",
 			find: "\tyield* endInvitationsOf(project, accountId);\n",
 			replace: "",

@@ -191,6 +191,38 @@ test.each([
 	expect((await api.call("GET", `${project}/api-keys`)).json.data.map((key) => key.id)).toContain(id);
 });
 
+test.each([
+	["removed", 404],
+	["demoted", 403],
+])("an owner who is %s while they rename the project and revoke an invitation does neither", async (how, status) => {
+	await setUp(api);
+	const ada = await member(api, project, "owner", "ada");
+	await member(api, project, "owner", "grace");
+	const { id } = (await api.call("POST", `${project}/invitations`, { body: { role: "viewer" } })).json;
+	const { storage } = api.parts;
+	const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+	const held = (["renameProject", "deleteInvitation"] as const).map((verb) => {
+		const store = storage[verb].bind(storage) as (about: object) => Promise<unknown>;
+		return vi.spyOn(storage, verb).mockImplementationOnce((async (about: object) => {
+			await ended;
+			return store(about);
+		}) as never);
+	});
+	const waiting = [
+		ada.call("PATCH", project, { body: { name: "Mine" } }),
+		ada.call("DELETE", `${project}/invitations/${id}`),
+	];
+	await vi.waitFor(() => held.map((verb) => expect(verb).toHaveBeenCalledTimes(1)), 60_000);
+	const url = `${project}/members/${ada.accountId}`;
+	const body = { role: "viewer" };
+	const ending = how === "removed" ? await api.call("DELETE", url) : await api.call("PATCH", url, { body });
+	expect(ending.status).toBeLessThan(300);
+	end();
+	expect((await Promise.all(waiting)).map((answer) => answer.status)).toEqual([status, status]);
+	expect((await api.call("GET", project)).json.name).toBe("Store");
+	expect((await api.call("GET", `${project}/invitations`)).json.data).toHaveLength(1);
+});
+
 // Otherwise an owner who was just removed could make an accomplice an owner, and remove the others.
 test.each([
 	["removed", 404],

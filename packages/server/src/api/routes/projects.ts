@@ -114,8 +114,10 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 			body: request("ProjectPatch")({ name: NewName }),
 			faults: projectFaults,
 			success: { status: 200, description: "The project as changed.", schema: Project },
-			async handler({ params: { projectId }, body, audit }) {
-				const project = found("project", await storage.renameProject({ projectId, name: trimmed(body.name) }));
+			async handler({ params: { projectId }, body, principal, audit, gone }) {
+				const by = stillMember(principal, "owner");
+				const project = await storage.renameProject({ projectId, name: trimmed(body.name), by });
+				if (project === null) return gone("project");
 				audit({ projectId: project.id, action: "project.renamed", target: targetOf(project) });
 				return presentProject(project);
 			},

@@ -233,9 +233,12 @@ export function* listInvitations(p: { readonly projectId: string; readonly at: n
 	return found.map(toInvitation);
 }
 
-/** False if the project has no such invitation. */
-export function* deleteInvitation(p: { readonly projectId: string; readonly invitationId: string }): Steps<boolean> {
+/** False if the project has no such invitation, or `by` has lost the role. */
+export function* deleteInvitation(
+	p: OnBehalf & { readonly projectId: string; readonly invitationId: string },
+): Steps<boolean> {
 	const project = yield* findProject(p.projectId);
+	if (!(yield* mayStill(project, p.by))) return false;
 	const deleted = yield* rows(sql`
 		DELETE FROM posthorn.invitations WHERE id = ${p.invitationId} AND project_no = ${project} RETURNING id`);
 	return deleted.length === 1;

@@ -58,13 +58,22 @@ export function* listProjects({ after = "", limit }: Page): Steps<Project[]> {
 	return found.map(toProject);
 }
 
-/** Null if the project doesn't exist. */
-export function* renameProject({ projectId, name }: ProjectRef & { readonly name: string }): Steps<Project | null> {
+/** Null if the project doesn't exist, or `by` has lost the right. */
+export function* renameProject({
+	projectId,
+	name,
+	by,
+}: ProjectRef & By & { readonly name: string }): Steps<Project | null> {
+	const project = yield* findProject(projectId);
+	if (project === null) return null;
+	// In the order in which changes of members lock: the project's row, then the member's.
+	yield* row(sql`SELECT 1 FROM posthorn.projects WHERE no = ${project}${forUpdate}`);
+	if (!(yield* mayStill(project, by))) return null;
 	const [, [renamed]] = yield* together(
-		sql`UPDATE posthorn.projects SET name = ${name} WHERE id = ${projectId}`,
+		sql`UPDATE posthorn.projects SET name = ${name} WHERE no = ${project}`,
 		ofId(projectId),
 	);
-	return renamed === undefined ? null : toProject(renamed);
+	return toProject(renamed!);
 }
 
 /**

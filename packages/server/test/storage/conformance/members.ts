@@ -318,6 +318,23 @@ export function describeMembers(harness: StorageHarness): void {
 			expect(await storage.setRole({ projectId: other, accountId: grace.id, role: "owner", by })).toBe("not_allowed");
 		});
 
+		test("projects are renamed and invitations revoked only by owners who still have the right", async () => {
+			const { storage } = world;
+			const project = await world.project("Shop");
+			const [ada, grace] = [await makeAccount(world, "ada@c.example"), await makeAccount(world, "grace@c.example")];
+			await join(project, grace, "owner");
+			await join(project, ada, "developer");
+			const by = { accountId: ada.id, role: "owner" } as const;
+			const invitation = invitationTo(project, "viewer");
+			await storage.createInvitation({ ...invitation, tokenHash: hashOf(invitation.id) });
+			const rename = async () => (await storage.renameProject({ projectId: project, name: "Mine", by }))?.name ?? null;
+			const revoke = () => storage.deleteInvitation({ projectId: project, invitationId: invitation.id, by });
+			expect([await rename(), await revoke()]).toEqual([null, false]);
+			expect((await storage.getProject({ projectId: project }))?.name).toBe("Shop");
+			await storage.setRole({ projectId: project, accountId: ada.id, role: "owner" });
+			expect([await rename(), await revoke()]).toEqual(["Mine", true]);
+		});
+
 		test("a project keeps its last owner", async () => {
 			const { storage } = world;
 			const project = await world.project();

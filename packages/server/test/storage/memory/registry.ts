@@ -37,9 +37,10 @@ export function listProjects({ tables }: MemoryNode, { after = "", limit }: Page
 	return take(walk, limit).map(toProject);
 }
 
-export function renameProject(node: MemoryNode, { projectId, name }: Params<"renameProject">): Project | null {
+export function renameProject(node: MemoryNode, { projectId, name, by }: Params<"renameProject">): Project | null {
 	const row = node.database.project(projectId);
-	if (row !== undefined) putProject(node, { ...row, name });
+	if (row === undefined || !isAllowed(node, row, by)) return null;
+	putProject(node, { ...row, name });
 	return getProject(node, { projectId });
 }
 

@@ -180,11 +180,12 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 			access: "project",
 			role: "owner",
 			success: { status: 204, description: "The link no longer works." },
-			async handler({ params: { projectId, invitationId }, audit }) {
+			async handler({ params: { projectId, invitationId }, principal, audit, gone }) {
 				const open = await members.invitations(projectId);
 				const [invitation] = open.filter(({ id }) => id === invitationId);
 				const target = targetOf(found("invitation", invitation));
-				found("invitation", await storage.deleteInvitation({ projectId, invitationId }));
+				const by = stillMember(principal, "owner");
+				if (!(await storage.deleteInvitation({ projectId, invitationId, by }))) return gone("invitation");
 				audit({ projectId, action: "invitation.revoked", target });
 			},
 		}),
