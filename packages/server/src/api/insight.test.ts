@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import type { Json } from "../../test/api/response.ts";
 import { LOG_READS } from "../base/budgets.ts";
@@ -230,6 +230,22 @@ test("attempts of test events are marked, and leave a webhook's health as it was
 	await api.attempted();
 	const last = { state: "unstable", last_attempt: { test: false }, failed_in_a_row: 1 };
 	expect(await healthOf()).toMatchObject({ ...last, last_delivered_at: expect.any(String), day: { delivered: 0 } });
+});
+
+// Incidents read those of all webhooks at once, so the reads of others waited for hundreds of queries.
+test.each(["webhooks/health", "incidents"])("%s reads the statistics of few webhooks at a time", async (path) => {
+	const project = await api.project();
+	for (let i = 0; i < 2 * LOG_READS.statsPerStep + 1; i++) await api.webhook(project);
+	const read = api.storage.readStats;
+	let [reading, most, calls] = [0, 0, 0];
+	const counted = vi.spyOn(api.storage, "readStats").mockImplementation(async (of) => {
+		calls++;
+		most = Math.max(most, ++reading);
+		return read(of).finally(() => reading--);
+	});
+	expect((await api.call("GET", `${project}/${path}`)).status).toBe(200);
+	counted.mockRestore();
+	expect([calls, most]).toEqual([2 * LOG_READS.statsPerStep + 1, LOG_READS.statsPerStep]);
 });
 
 test("an outage is one incident, with what has become of its deliveries", async () => {

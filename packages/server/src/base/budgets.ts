@@ -149,6 +149,8 @@ export const LOG_READS = {
 	attemptsPerStep: 100,
 	/** Webhooks whose health is read at a time: others' reads wait for these, and a project may have thousands. */
 	webhooksPerStep: 50,
+	/** The same for their statistics. */
+	statsPerStep: 8,
 } as const;
 
 /** Finding events by what is in them. */

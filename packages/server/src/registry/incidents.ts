@@ -3,6 +3,7 @@
  * deliveries that it held up. Derived from the counts by hour and minute, the delivery log and the queues, each by index,
  * so nothing is stored for it and it goes with them; {@link LIMITS} bound it.
  */
+import { LOG_READS } from "../base/budgets.ts";
 import { type AttemptFilter, type AttemptSummary, isClosing, type StatsBucket, type Storage } from "../storage/port.ts";
 import { HEALTH } from "./health.ts";
 
@@ -165,7 +166,12 @@ export async function listIncidents(
 	webhookIds: readonly string[],
 	{ now, limit }: { readonly now: number; readonly limit: number },
 ): Promise<FoundIncident[]> {
-	const histories = await Promise.all(webhookIds.map((webhookId) => readHours(storage, projectId, webhookId, now)));
+	const histories: Hours[] = [];
+	const { statsPerStep } = LOG_READS;
+	for (let from = 0; from < webhookIds.length; from += statsPerStep) {
+		const step = webhookIds.slice(from, from + statsPerStep);
+		histories.push(...(await Promise.all(step.map((webhookId) => readHours(storage, projectId, webhookId, now)))));
+	}
 	const failing = histories
 		.filter(({ lastFailedAt }) => lastFailedAt !== null)
 		.sort((a, b) => b.lastFailedAt! - a.lastFailedAt!)

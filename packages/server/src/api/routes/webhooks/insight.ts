@@ -1,7 +1,7 @@
 import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { endOfRights } from "../../../accounts/index.ts";
-import { WAITERS } from "../../../base/budgets.ts";
+import { LOG_READS, WAITERS } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
 import { readFigures } from "../../../registry/figures.ts";
 import {
@@ -249,9 +249,6 @@ const WaitingQuery = strictObject({
 	limit: Limit,
 });
 
-/** Webhooks whose statistics are read at a time: other reads wait for these, and a project may have thousands. */
-const STATS_AT_ONCE = 8;
-
 /** What users look at to see how their webhooks are doing. */
 export function insightRoutes({ storage, webhooks, clock, config }: ApiParts): Route[] {
 	const timeoutMs = config.attemptTimeoutMs;
@@ -310,8 +307,9 @@ export function insightRoutes({ storage, webhooks, clock, config }: ApiParts): R
 					return query.hours === "false" ? { ...health, hours: [] } : health;
 				};
 				const data: Static<typeof WebhookHealth>[] = [];
-				for (let from = 0; from < views.length; from += STATS_AT_ONCE)
-					data.push(...(await Promise.all(views.slice(from, from + STATS_AT_ONCE).map(present))));
+				const { statsPerStep } = LOG_READS;
+				for (let from = 0; from < views.length; from += statsPerStep)
+					data.push(...(await Promise.all(views.slice(from, from + statsPerStep).map(present))));
 				return { data };
 			},
 		}),
