@@ -3403,7 +3403,7 @@ export interface components {
         readonly SignatureSeen: {
             /** @description The signature that the receiver computed. */
             readonly signature?: string;
-            /** @description The bytes of the body that the receiver saw, in base64. */
+            /** @description The bytes of the body that the receiver saw, in base64 with its padding. */
             readonly body?: string;
             /** @description The timestamp that the receiver used. */
             readonly timestamp?: string;

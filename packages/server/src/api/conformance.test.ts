@@ -48,6 +48,7 @@ const DESCRIBED: readonly (readonly [reason: RegExp, described: RegExp])[] = [
 	[/^must be in the future$/, /in the future/],
 	[/ISO 4217/, /ISO 4217/],
 	[/^is easy to guess/, /easy to guess/],
+	[/^must be base64 with its padding$/, /base64 with its padding/],
 	[/^must be a type that the webhook is subscribed to$/, /subscribed to/],
 	[
 		/^search either by text, or by order_id, customer_email or both$/,

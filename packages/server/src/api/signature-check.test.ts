@@ -45,6 +45,30 @@ async function codes(path: string, body: object): Promise<string[]> {
 	);
 }
 
+// The pattern for base64 overflowed the stack, so a body of a few MiB got a 500.
+test("it takes bodies as large as events may be", async () => {
+	const large = await TestApi.start({ maxEventBytes: 4_194_304 });
+	const project = await large.project();
+	await large.webhook(project);
+	await large.publish(project, { text: "x".repeat(4_000_000) });
+	await large.attempted();
+	const [attempt] = (await large.call("GET", `${project}/attempts/summaries`)).json.data;
+	const path = `${project}/attempts/${attempt!.id}/signature-check`;
+	const body = large.receiver.requests.at(-1)!.body.toString("base64");
+	expect((await large.call("POST", path, { body: { body } })).text).toContain('"body_same"');
+	expect((await large.call("POST", path, { body: { body: `${body}*` } })).status).toBe(422);
+	await large.close();
+});
+
+test("a body must be base64 with its padding", async () => {
+	const { path } = await sent();
+	const errors = [{ pointer: "/body", detail: "must be base64 with its padding" }];
+	for (const body of ["", "eHh4", "eHg=", "eA=="])
+		expect((await api.call("POST", path, { body: { body } })).status, body).toBe(200);
+	for (const body of ["e", "eH", "eHg", "e===", "=", "==", "====", "eHg=eHg=", "eHh-", "eHh4\n", "eHh4="])
+		expect(await api.call("POST", path, { body: { body } }), body).toMatchObject({ status: 422, json: { errors } });
+});
+
 test("it tells which of secret, body, timestamp and clock is wrong", async () => {
 	const { path, secret, timestamp, body } = await sent();
 	const right = signed(secret, timestamp, body);
