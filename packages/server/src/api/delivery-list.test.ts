@@ -263,6 +263,15 @@ test("a filter by too many combinations is refused: it says to filter by fewer",
 		...[422, [{ pointer: "?type", detail: expect.stringMatching(/^40 combinations .*at most 30.*by fewer/) }]],
 	]);
 	expect(await list(project, `webhook_id=${webhooks}&type=${types}`)).toEqual([]);
+	// In a body, the fault is where the types are.
+	const filter = {
+		webhook_id: webhooks.split(","),
+		type: [...types.split(","), "basket.abandoned", "purchase.completed"],
+	};
+	for (const action of ["replays", "dismissals"])
+		expect(await api.call("POST", `${project}/${action}`, { body: { filter } }), action).toMatchObject({
+			...{ status: 422, json: { errors: [{ pointer: "/filter/type" }] } },
+		});
 });
 
 test("a selection is dismissed in short transactions; if one fails, those before it are audited", async () => {

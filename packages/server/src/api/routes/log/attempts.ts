@@ -149,9 +149,10 @@ export async function attemptFilter(
 	references: ApiParts["references"],
 	projectId: string,
 	given: GivenFilter & { readonly status?: Status | readonly Status[]; readonly test?: "false" },
+	pointer?: string,
 ): Promise<ResolvedFilter<AttemptFilter>> {
 	const statuses = given.status === undefined ? undefined : [...new Set([given.status].flat())];
-	const { filter, searched } = await logFilter(references, projectId, given, statuses?.length ?? 1);
+	const { filter, searched } = await logFilter(references, projectId, given, statuses?.length ?? 1, pointer);
 	const { response = { codes: ANY_RESPONSE, maxScanned: LOG_READS.attemptsScanned } } = filter;
 	return {
 		filter: {

@@ -40,6 +40,8 @@ import {
 const route = routeIn("Delivery log");
 
 const MAX_NAMED = 200;
+/** Where a body has the types that it filters by. */
+const TYPES = "/filter/type";
 /** Pages of dead letters that a call by filter reads. */
 const DISMISSED_PAGES = 5;
 
@@ -242,7 +244,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		const now = clock.now();
 		const at = Math.min((before === undefined ? null : parseTime(before)) ?? now, now);
 		const after = positionOf(cursor, "/cursor");
-		const { filter: selection, searched } = await attemptFilter(references, projectId, filter);
+		const { filter: selection, searched } = await attemptFilter(references, projectId, filter, TYPES);
 		const matching = { projectId, selection, at, after };
 		const rest = (next: string | null) => ({ next_cursor: cursorOf(next), before: isoTime(at), ...searched });
 		if (!dry_run) {
@@ -463,7 +465,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 						await dismissThese(projectId, deliveries, rights, done);
 						return { count: done.length, skipped: deliveries.length - done.length };
 					}
-					const { filter: matching, searched } = await logFilter(references, projectId, filter, 1);
+					const { filter: matching, searched } = await logFilter(references, projectId, filter, 1, TYPES);
 					const failed = { ...matching, states: ["failed"] as const, tests: null, unhandled: true };
 					let before = positionOf(body.cursor, "/cursor");
 					for (let page = 0; page < DISMISSED_PAGES; page++) {

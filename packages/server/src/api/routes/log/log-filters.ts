@@ -160,6 +160,7 @@ export interface ResolvedFilter<F> {
 
 /**
  * @param given filters that passed their schema
+ * @param pointer to the types
  * @throws Problem 422 if they combine too many values
  */
 export async function logFilter(
@@ -167,13 +168,14 @@ export async function logFilter(
 	projectId: string,
 	given: GivenFilter,
 	statuses: number,
+	pointer = "?type",
 ): Promise<ResolvedFilter<Omit<AttemptFilter, "statuses">>> {
 	const { webhook_id, type, status_code = [], error = [], event_id, order_id = [], customer_email = [] } = given;
 	const [webhookIds, types] = [valuesOf(webhook_id), valuesOf(type)];
 	const ranges = (webhookIds?.length ?? 1) * (types?.length ?? 1) * statuses;
 	if (ranges > LOG_READS.combinations) {
 		const detail = `${ranges} combinations of webhooks, types and states, at most ${LOG_READS.combinations} are possible: filter by fewer`;
-		throw invalid([{ pointer: "?type", detail }]);
+		throw invalid([{ pointer, detail }]);
 	}
 	const isSearch = order_id.length > 0 || customer_email.length > 0;
 	const events = isSearch
