@@ -48,6 +48,15 @@ test("what a filter matches is exported in both formats, named, and audited", as
 	expect(elsewhere.status).toBe(403);
 });
 
+// Readers that take JSON strictly refused the whole page.
+test("the audit log keeps no half of a character where it cuts a long value", async () => {
+	const project = await api.project();
+	const order = `${"x".repeat(99)}🎺`;
+	await api.call("GET", `${project}/attempts/export.csv?order_id=${encodeURIComponent(order)}`);
+	const [entry] = (await api.call("GET", `${project}/audit`)).json.data;
+	expect(entry).toMatchObject({ detail: { filter: { order_id: [`${"x".repeat(99)}\ufffd`] } } });
+});
+
 test("an export reads page by page, and releases its slot at the end, even after an error", async () => {
 	const project = await api.project();
 	await api.webhook(project);

@@ -122,8 +122,9 @@ export const auditedDeliveries = (deliveries: readonly DeliveryKey[]) =>
 
 /** A filter as the audit log keeps it: short, and without e-mail addresses, since it outlives the events. */
 export function auditedFilter({ customer_email, ...filter }: GivenFilter): Record<string, unknown> {
+	// A cut may split a pair of surrogates.
 	const short = Object.entries(filter).map(([name, given]) => {
-		const values = [given].flat().map((value) => value.slice(0, AUDITED.characters));
+		const values = [given].flat().map((value) => value.slice(0, AUDITED.characters).toWellFormed());
 		const more = values.length - AUDITED.values;
 		const kept = more > 0 ? [...values.slice(0, AUDITED.values), `and ${more} more`] : values;
 		return [name, Array.isArray(given) ? kept : kept[0]];
