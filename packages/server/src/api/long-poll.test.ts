@@ -1,5 +1,7 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
 import { Browser, member, PASSWORD, setUp } from "../../test/api/browser.ts";
 import type { ApiResponse } from "../../test/api/response.ts";
@@ -49,6 +51,32 @@ test("a waiting call returns the next event, or immediately if there is one", as
 		const { json } = await api.call("POST", `${project}/events`, { body: EVENT });
 		expect((await polled).json).toMatchObject({ data: [{ id: json.id }], last_seq: 1 });
 		expect((await api.call("GET", `${project}/events?after=0&wait=30`)).json.data).toHaveLength(1);
+	});
+});
+
+// It held one of the project's places for 30 seconds without a connection.
+test("a call whose client leaves while its key is looked up doesn't wait", async () => {
+	await withApi(async (api, project, longPolls) => {
+		await api.app.listen({ port: 0, host: "127.0.0.1" });
+		const { port } = api.app.server.address() as { port: number };
+		const { apiKeys } = api.parts;
+		const authenticate = apiKeys.authenticate.bind(apiKeys);
+		const accepted = once(api.app.server, "connection");
+		const left = Promise.withResolvers<void>();
+		vi.spyOn(apiKeys, "authenticate").mockImplementationOnce(async (...call) => {
+			const [served] = (await accepted) as [Socket];
+			const closed = once(served, "close");
+			client.destroy();
+			await closed;
+			left.resolve();
+			return authenticate(...call);
+		});
+		const client = connect(port, "127.0.0.1").on("error", () => {});
+		client.write(`GET ${project}/events?wait=30 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${OPERATOR_KEY}\r\n\r\n`);
+		await left.promise;
+		// By the time this is answered, the other call has begun to wait or has ended.
+		await api.call("GET", `${project}/events`);
+		expect([...longPolls.projects]).toEqual([]);
 	});
 });
 

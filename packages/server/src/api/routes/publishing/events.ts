@@ -169,7 +169,8 @@ export function eventRoutes({ storage, longPolls, clock }: ApiParts): Route[] {
 		const { projectId } = params;
 		const { raw, method } = request;
 		const account = principal.kind === "person" ? principal.account.id : null;
-		if (method === "HEAD") return;
+		// The client may have left before, and nothing would end its wait.
+		if (method === "HEAD" || raw.socket.destroyed) return;
 		const until = clock.elapsed() + ms;
 		let end: WaitEnd;
 		do {
