@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { type Browser, invite, member, setUp } from "../../test/api/browser.ts";
 import { absentId } from "../base/ids.fixture.ts";
@@ -150,4 +150,16 @@ test("lists an account's own projects in pages", async () => {
 	const rest = (await viewer.call("GET", `/v1/projects?limit=3&cursor=${first.next_cursor}`)).json;
 	expect(rest.data.map(({ name }) => name)).toEqual(["D"]);
 	expect(rest.next_cursor).toBeNull();
+});
+
+// Each of up to 200 projects was read separately, all at once, and the reads of others waited.
+test("an account's projects are listed with one read, as each is shown on its own", async () => {
+	const token = await invite(api, await api.project("Other"), "viewer");
+	await viewer.call("POST", "/v1/invitations/accept", { body: { token } });
+	const read = vi.spyOn(api.storage, "getProject");
+	const { data } = (await viewer.call("GET", "/v1/projects")).json;
+	expect(read).not.toHaveBeenCalled();
+	read.mockRestore();
+	expect(data).toHaveLength(2);
+	for (const one of data) expect((await viewer.call("GET", `/v1/projects/${one.id}`)).json).toEqual(one);
 });

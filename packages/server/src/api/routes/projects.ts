@@ -50,11 +50,13 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 	const path = "/v1/projects";
 
 	async function projectsOf(accountId: string, { limit, after = "" }: Page): Promise<StoredProject[]> {
-		const own = (await storage.listMemberships({ accountId }))
-			.filter(({ projectId }) => projectId > after)
+		const own = await storage.listMemberships({ accountId });
+		return own
+			.map(({ projectId, projectName, projectCreatedAt, apps }) => {
+				return { id: projectId, name: projectName, apps, createdAt: projectCreatedAt };
+			})
+			.filter(({ id }) => id > after)
 			.slice(0, limit);
-		const found = await Promise.all(own.map(({ projectId }) => storage.getProject({ projectId })));
-		return found.filter((project) => project !== null);
 	}
 
 	/** The page of a project's own key. */

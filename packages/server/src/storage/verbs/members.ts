@@ -29,6 +29,7 @@ interface MemberOf {
 /** A membership as the account sees it. */
 interface ProjectMembership extends Membership {
 	readonly projectName: string;
+	readonly projectCreatedAt: number;
 	readonly apps: readonly string[];
 }
 
@@ -36,13 +37,12 @@ const PROJECT = joinByKey("projects p", "p.no = m.project_no");
 
 /** The projects that an account is a member of, by project id. */
 export function* listMemberships({ accountId }: { readonly accountId: string }): Steps<ProjectMembership[]> {
-	const found = yield* rows<{ id: string; name: string; developer: boolean; role: Role; addedAt: number }>(sql`
-		SELECT p.id, p.name, p.developer, m.role, m.added_at AS "addedAt"
+	const found = yield* rows<Omit<ProjectMembership, "accountId" | "apps"> & { readonly developer: boolean }>(sql`
+		SELECT p.id AS "projectId", p.name AS "projectName", p.created_at AS "projectCreatedAt", p.developer, m.role,
+			m.added_at AS "addedAt"
 		FROM posthorn.memberships m ${PROJECT} WHERE m.account_id = ${accountId}`);
 	return found
-		.map(({ id, name, developer, role, addedAt }) => {
-			return { projectId: id, accountId, role, addedAt, projectName: name, apps: developer ? ["developer"] : [] };
-		})
+		.map(({ developer, ...membership }) => ({ ...membership, accountId, apps: developer ? ["developer"] : [] }))
 		.sort((a, b) => (a.projectId < b.projectId ? -1 : 1));
 }
 

@@ -239,6 +239,9 @@ export function describeMembers(harness: StorageHarness): void {
 			const { storage } = world;
 			const [first, second] = [await world.project("First"), await world.project("Second")];
 			await world.project("Third");
+			const createdAt = async (projectId: string) => (await storage.getProject({ projectId }))!.createdAt;
+			const ofFirst = { projectId: first, projectName: "First", projectCreatedAt: await createdAt(first) };
+			const ofSecond = { projectId: second, projectName: "Renamed", projectCreatedAt: await createdAt(second) };
 			const account = await makeAccount(world, "many@example.com");
 			await join(second, account, "viewer");
 			await join(first, account, "owner", START + 1);
@@ -246,8 +249,8 @@ export function describeMembers(harness: StorageHarness): void {
 			await storage.renameProject({ projectId: second, name: "Renamed" });
 			const of = { accountId: account.id };
 			expect(await storage.listMemberships({ accountId: account.id })).toEqual([
-				{ ...of, projectId: first, role: "owner", addedAt: START + 1, projectName: "First", apps: ["developer"] },
-				{ ...of, projectId: second, role: "viewer", addedAt: START, projectName: "Renamed", apps: [] },
+				{ ...of, ...ofFirst, role: "owner", addedAt: START + 1, apps: ["developer"] },
+				{ ...of, ...ofSecond, role: "viewer", addedAt: START, apps: [] },
 			]);
 			expect(await storage.listMemberships({ accountId: world.id("account") })).toEqual([]);
 			expect(await storage.renameProject({ projectId: world.id("project"), name: "None" })).toBeNull();
