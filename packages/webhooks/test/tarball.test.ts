@@ -116,7 +116,7 @@ test("a CommonJS program can load it", async () => {
 	expect((await run(process.execPath, [file], { cwd: folder, env: {} })).stdout).toBe("function\n");
 });
 
-test("the README's code compiles against the tarball's types, and its first example verifies", async () => {
+test("the README's code compiles against the tarball's types, and its examples verify", async () => {
 	const examples = [...README.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code!);
 	expect(examples.length).toBeGreaterThan(3);
 	for (const [i, code] of examples.entries()) writeFileSync(join(folder, `example-${i}.ts`), code);
@@ -139,12 +139,26 @@ test("the README's code compiles against the tarball's types, and its first exam
 	for (const path of ["README.md", "docs/guides/receiving.md"]) {
 		expect(readFileSync(join(ROOT, path), "utf8")).toContain(examples[0]);
 	}
+	const verifies = examples.findIndex((code) => code.includes("await verify("));
 	const output = await node(`
-		import { POST } from "./example-0.ts";
 		import { sampleEvent, signEvent } from "@posthorn/webhooks/testing";
 		process.env.WEBHOOK_SECRET = "whsec_test";
-		const send = async (secret) => POST(new Request("http://localhost", { method: "POST", ...(await signEvent({ ...sampleEvent("purchase.completed"), id: "evt_7" }, secret)) }));
-		console.log(JSON.stringify(await (await send("whsec_test")).json()), (await send("whsec_other").catch((error) => error)).status);
+		for (const example of ["./example-0.ts", "./example-${verifies}.ts"]) {
+			const { POST } = await import(example);
+			for (const secret of ["whsec_test", "whsec_other"]) {
+				const { headers, body } = await signEvent({ ...sampleEvent("purchase.completed"), id: "evt_7" }, secret);
+				const response = await POST(new Request("http://localhost", { method: "POST", headers, body }));
+				const { message, ...rest } = await response.json();
+				console.log(response.status, JSON.stringify(rest));
+			}
+		}
 	`);
-	expect(output).toBe('{"received":"evt_7"} 401\n');
+	const refused = '401 {"code":"signature_mismatch"}';
+	expect(output.trimEnd().split("\n")).toEqual([
+		expect.stringMatching(/ has paid\.$/),
+		'200 {"result":"handled"}',
+		refused,
+		'200 {"received":"evt_7"}',
+		refused,
+	]);
 });
