@@ -101,7 +101,7 @@ export const STORAGE_VERBS = [
 		},
 		{
 			name: "verbs-invitations-counted-together",
-			find: "\tyield* holdMembers(project);\n\tif (by &&",
+			find: "\tyield* row(holdMembers(project));\n\tif (by &&",
 			replace: "\tif (by &&",
 			tests: inVerbs("members"),
 			only: "open than may be",

@@ -66,6 +66,12 @@ export function within<T>(clock: Pick<Clock, "setTimeout">, ms: number, promise:
 	});
 }
 
+/**
+ * If a timer fires this much too late, milliseconds, the process stood still (it was stopped, or its machine was), and what
+ * has arrived in the meantime may not have been read.
+ */
+export const STOOD_STILL_MS = 250;
+
 /** How long to rest after work that began at monotonic `since`: `times` as long as it took, or at most `mostMs`. */
 export function restAfter(clock: Pick<Clock, "elapsed">, since: number, times: number, mostMs: number): number {
 	return Math.min(times * (clock.elapsed() - since), mostMs);

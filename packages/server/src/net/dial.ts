@@ -1,7 +1,7 @@
 import type { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { SENDS } from "../base/budgets.ts";
-import { type Clock, Stopwatch, type Timer } from "../base/clock.ts";
+import { type Clock, STOOD_STILL_MS, Stopwatch, type Timer } from "../base/clock.ts";
 import { Turns } from "../base/turns.ts";
 import type { Guard } from "./egress.ts";
 import { asError, SendFailure, ShortageFailure, shortageOf } from "./errors.ts";
@@ -65,9 +65,6 @@ const NEEDED = ["descriptors", "memory"] as const;
  * as long to send a lost packet again, so the address gets another try, with twice the time, if no other accepts.
  */
 const NEXT_ADDRESS_AFTER_MS = 1_000;
-
-/** If that timer fires this much too late, milliseconds, the process was stalled, and the address may have accepted. */
-const STOOD_STILL_MS = 250;
 
 /** An address to try. */
 interface Candidate {

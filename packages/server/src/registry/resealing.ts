@@ -25,12 +25,15 @@ export function startResealing({ storage, seal, clock, logger, onSealed }: Resea
 
 	async function pass(): Promise<void> {
 		let sealed = 0;
-		const unopened: string[] = [];
+		const unopened = { count: 0, first: "" };
 		for await (const { id: projectId } of rowsOf((page) => storage.listProjects(page)))
 			for await (const secret of rowsOf((page) => storage.listSecrets({ projectId, ...page }))) {
 				if (isStopped) return;
 				const again = open(secret);
-				if (again === undefined) unopened.push(secret.id);
+				if (again === undefined) {
+					unopened.count++;
+					unopened.first ||= secret.id;
+				}
 				// Not stored if it was rotated, or its webhook deleted, a moment ago.
 				else if (
 					again !== null &&
@@ -38,10 +41,9 @@ export function startResealing({ storage, seal, clock, logger, onSealed }: Resea
 				)
 					sealed++;
 			}
-		if (unopened.length > 0) {
-			const webhooks = { count: unopened.length, first: unopened[0] };
+		if (unopened.count > 0) {
 			logger.error(
-				{ webhooks },
+				{ webhooks: unopened },
 				"none of the seal keys opens these webhooks' secrets: restore their key, or rotate them",
 			);
 			return;

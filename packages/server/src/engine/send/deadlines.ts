@@ -1,5 +1,5 @@
 import { SENDS } from "../../base/budgets.ts";
-import type { Clock, Timer } from "../../base/clock.ts";
+import { type Clock, STOOD_STILL_MS, type Timer } from "../../base/clock.ts";
 import { type Linked, LinkedList } from "../../base/collections.ts";
 
 export interface HasDeadline extends Linked<HasDeadline> {
@@ -8,12 +8,6 @@ export interface HasDeadline extends Linked<HasDeadline> {
 	/** The deadline has passed. Must not throw. */
 	cut(): void;
 }
-
-/**
- * If the timer fires this much too late, milliseconds, the process stood still (it was stopped, or its machine was): what
- * receivers sent in time hasn't been read. All attempts then have this much more time.
- */
-const STOOD_STILL_MS = 250;
 
 /**
  * Deadlines of attempts. All have the same time limit, so they expire in the order in which they began, and one timer
@@ -61,6 +55,7 @@ export class Deadlines {
 	readonly #fire = (): void => {
 		this.#timer = null;
 		const now = this.#clock.elapsed();
+		// What receivers sent in time hasn't been read yet: all attempts have this much more time.
 		if (now - this.#firesAt > STOOD_STILL_MS) {
 			this.#fireAfter(STOOD_STILL_MS);
 			this.#firesAt = Number.POSITIVE_INFINITY;

@@ -135,17 +135,16 @@ function* changeRole(project: number | null, accountId: string, role: Role): Ste
 }
 
 /** Locks the project's members until the transaction ends. */
-function* holdMembers(project: number | null): Steps<void> {
-	yield* row(sql`SELECT 1 FROM posthorn.projects WHERE no = ${project}${forUpdate}`);
-}
+export const holdMembers = (project: number | null) =>
+	sql`SELECT 1 FROM posthorn.projects WHERE no = ${project}${forUpdate}`;
 
 /** The same, with one of them; null if the account isn't a member. */
 function* holdMember(
 	project: number | null,
 	accountId: string,
 ): Steps<{ readonly role: Role; readonly addedAt: number; readonly isLastOwner: boolean } | null> {
-	yield* holdMembers(project);
-	const [owners, [member]] = yield* together(
+	const [, owners, [member]] = yield* together(
+		holdMembers(project),
 		sql`SELECT account_id FROM posthorn.memberships WHERE project_no = ${project} AND role = 'owner' LIMIT 2`,
 		sql<{ role: Role; addedAt: number }>`
 			SELECT ${MEMBER} FROM posthorn.memberships m WHERE m.project_no = ${project} AND m.account_id = ${accountId}`,
@@ -200,7 +199,7 @@ export function* createInvitation(p: NewInvitation): Steps<"created" | "not_memb
 	const project = yield* findProject(projectId);
 	if (project === null) throw new Error(`Project ${projectId} of an invitation doesn't exist.`);
 	// Members who invite concurrently count each other's invitations.
-	yield* holdMembers(project);
+	yield* row(holdMembers(project));
 	if (by && !(yield* holdsRole(project, by))) return "not_member";
 	if (most !== undefined) {
 		const open = yield* row(sql`

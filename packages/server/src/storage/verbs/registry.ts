@@ -14,19 +14,8 @@ import type {
 	WebhookPatch,
 	WebhookRef,
 } from "../port/registry.ts";
-import { mayStill } from "./members.ts";
-import {
-	among,
-	endAmong,
-	Fragment,
-	forUpdate,
-	fragment,
-	isTrue,
-	ofProject,
-	projectNo,
-	type Query,
-	sql,
-} from "./sql.ts";
+import { holdMembers, mayStill } from "./members.ts";
+import { among, endAmong, Fragment, fragment, isTrue, ofProject, projectNo, type Query, sql } from "./sql.ts";
 import { findProject, holdProject, now, openLog, row, rows, type Steps, together, wake } from "./verb.ts";
 
 type ProjectRow = Omit<Project, "apps"> & { readonly developer: boolean };
@@ -88,7 +77,7 @@ export function* setDeveloperApp({
 	const project = yield* findProject(projectId);
 	if (project === null) return null;
 	// In the order in which changes of members lock: the project's row, then the member's.
-	yield* together(holdProject(project), sql`SELECT 1 FROM posthorn.projects WHERE no = ${project}${forUpdate}`);
+	yield* together(holdProject(project), holdMembers(project));
 	if (!(yield* mayStill(project, by))) return null;
 	const [, , , [changed]] = yield* together(
 		sql`UPDATE posthorn.projects SET developer = ${installed} WHERE no = ${project}`,
