@@ -409,6 +409,13 @@ export const ENGINE_LEASES = [
 	]),
 	...of("server/src/engine/cluster/peers.ts", NODES, [
 		{
+			name: "peers-catch-up-tried-once",
+			find: "await sleep(clock, CATCH_UP_AGAIN_MS);",
+			replace: "return;",
+			only: "once the owner's lease had ended",
+			why: "A node whose first read after a late renewal fails signs with a secret that was rotated meanwhile.",
+		},
+		{
 			name: "peers-ignore-changes",
 			find: "if (stored.revision > known.revision) await this.#reload(actor, stored.revision);",
 			replace: "",
