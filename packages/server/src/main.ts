@@ -47,7 +47,7 @@ import { startStore } from "./store/index.ts";
 
 export interface ServiceOptions {
 	readonly config: Config;
-	/** 32 bytes. */
+	/** At least one, of 32 bytes each: the first seals, and all open. */
 	readonly sealKeys: readonly Uint8Array[];
 	readonly logger: Logger;
 	/**

@@ -57,7 +57,7 @@ test.each([0, 12_000])("an attempt's id has the time when it began, after waitin
 	expect([suffix >= lowestSuffixAt(began), suffix < lowestSuffixAt(began + 1)]).toEqual([true, true]);
 });
 
-// It named both, though the certificate told.
+// It named both, even if the certificate showed which.
 test("the reason says whether a certificate has expired or isn't valid yet, if that is known", () => {
 	const inFlight = newInFlight();
 	const startedAt = 100_000;
@@ -70,7 +70,7 @@ test("the reason says whether a certificate has expired or isn't valid yet, if t
 	expect(textFor(startedAt + 1_000, startedAt + 2_000)).toBe(
 		"The receiver's certificate isn't valid yet. Use one that is.",
 	);
-	// It is another one of its chain.
+	// The cause is another certificate of its chain.
 	for (const [from, to] of [
 		[1_000, startedAt + 2_000],
 		[null, null],

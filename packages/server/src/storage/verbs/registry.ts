@@ -293,7 +293,7 @@ export function* listSecrets({ projectId, after = "", limit }: ProjectRef & Page
 
 /**
  * Replaces the sealed digests by others of the same secret, unless it was rotated or deleted since they were read.
- * Whoever has the secret in memory keeps it. Returns whether they were replaced.
+ * Nodes that have the secret in memory keep it. Returns whether they were replaced.
  */
 export function* resealSecret(
 	p: WebhookRef & Omit<StoredSecret, "id"> & { readonly from: Uint8Array },

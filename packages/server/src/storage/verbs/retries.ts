@@ -37,8 +37,9 @@ interface Known {
 }
 
 /**
- * Begins the condition of a statement that changes one row of this table. PostgreSQL finds it in the order of the primary
- * key: otherwise it may read all rows of a project if it expects few.
+ * Begins the condition of a statement that changes one row of this table, for a caller that holds the project: an update
+ * by another transaction would move the row. PostgreSQL finds it in the order of the primary key: otherwise it may read all
+ * rows of a project if it expects few.
  */
 const oneOf = (table: string) => only(`ctid = ANY (ARRAY(SELECT ctid FROM posthorn.${table} WHERE `);
 const ONE_RETRY = oneOf("retries");

@@ -360,7 +360,7 @@ export function describeRegistry(harness: StorageHarness): void {
 				[first, "uno", "due"],
 				[second, "three", null],
 			]);
-			// The secret is the same, so nobody has to load it again.
+			// The secret is the same, so no node has to load it again.
 			expect((await world.storage.loadLanes({ projectId: project })).seen.revision).toBe(revision);
 			await world.storage.deleteWebhook({ projectId: project, webhookId: second });
 			expect(await reseal(project, second, "three")).toBe(false);

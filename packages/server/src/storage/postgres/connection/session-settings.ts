@@ -9,8 +9,8 @@ const QUERY_TIMEOUT_MS = 20_000;
 /**
  * Settings of every session, by PostgreSQL's names and in its notation (times in milliseconds). Every wait has a limit.
  * And every statement reads an index range, with ten rows or ten million: the planner's guesses about a table that was
- * just empty must not change that, so sequential scans come last, and plans are made once. A statement of its own sees
- * the newest state whatever the database's default, which may suit the store whose database it is.
+ * just empty must not change that, so sequential scans come last, and plans are made once. Each statement sees what was
+ * committed before it, even if the database, which may be a store's, has another default.
  */
 export const SESSION_SETTINGS = {
 	statement_timeout: "15000",

@@ -249,7 +249,7 @@ export type Names = (row: Row) => { readonly webhookId: string; readonly eventTy
 
 /**
  * Looks up the {@link Names} of these rows of a project, unless they are cached. Returns them with the rows, except those
- * of webhooks that have been deleted since the rows were read: once a webhook's attempts are past retention, it goes, too.
+ * of webhooks that have been deleted since the rows were read: retention deletes a webhook along with its last attempts.
  */
 export async function named<R extends Row>(
 	c: Session,

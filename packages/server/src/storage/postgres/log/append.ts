@@ -85,7 +85,7 @@ async function resolve(connections: Connections, requests: readonly AppendReques
 	if (!unknownProject && !unknownType) return toResolved(connections, requests, connections.names.projects);
 	return connections.read("publish", async (c) => {
 		await internTypes(c, types);
-		// Apart from the cache, which may forget one project for another of this call.
+		// Not read from the cache, which may drop one project for another of this call.
 		const projects = new Map<string, number>();
 		for (const projectId of new Set(requests.map((request) => request.projectId))) {
 			const projectNo = await findProject(c, projectId);
