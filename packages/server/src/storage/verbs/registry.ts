@@ -56,7 +56,7 @@ export function* renameProject({
 	const project = yield* findProject(projectId);
 	if (project === null) return null;
 	// In the order in which changes of members lock: the project's row, then the member's.
-	yield* row(sql`SELECT 1 FROM posthorn.projects WHERE no = ${project}${forUpdate}`);
+	yield* row(holdMembers(project));
 	if (!(yield* mayStill(project, by))) return null;
 	const [, [renamed]] = yield* together(
 		sql`UPDATE posthorn.projects SET name = ${name} WHERE no = ${project}`,
