@@ -36,10 +36,10 @@ class Service {
 		});
 	}
 
-	static async start(detail?: string): Promise<Service> {
+	static async start(detail?: string, host = "127.0.0.1"): Promise<Service> {
 		const service = new Service();
 		if (detail !== undefined) service.#detail = detail;
-		service.#server.listen(0, "127.0.0.1");
+		service.#server.listen(0, host);
 		await once(service.#server, "listening");
 		return service;
 	}
@@ -90,6 +90,19 @@ test.each(["quarantine", "release"])("%s talks to this machine, wherever posthor
 	expect(here.keys).toEqual(new Set([`Bearer ${OURS}`]));
 	expect(out).toContain("restored\ufffd[2J");
 	if (command === "release") expect(err).toContain(`Release ${here.url}?`);
+});
+
+// They asked 127.0.0.1, wherever the service listened.
+test("this machine's service is called at its address", async () => {
+	const host = "::1";
+	const service = await Service.start(undefined, host);
+	try {
+		const env = { POSTHORN_HOST: host, POSTHORN_PORT: service.port, POSTHORN_OPERATOR_KEY: OURS };
+		expect((await operator.run(["quarantine"], { env })).code).toBe(0);
+		expect(service.keys).toEqual(new Set([`Bearer ${OURS}`]));
+	} finally {
+		service.stop();
+	}
 });
 
 test("the key of a login is sent only to its own service, if that is named", async () => {

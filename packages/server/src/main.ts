@@ -26,7 +26,7 @@ import { descriptorLimit, divideDescriptors } from "./base/descriptors.ts";
 import { IdSource } from "./base/ids.ts";
 import type { Logger } from "./base/logger.ts";
 import { Seal } from "./base/seal.ts";
-import type { Config } from "./config/index.ts";
+import { type Config, localUrl } from "./config/index.ts";
 import { openSealCheck, SEAL_CHECK, sealCheck } from "./config/seal-key.ts";
 import { logAttempts, logTakeovers, startEngine } from "./engine/index.ts";
 import { startQuarantine } from "./engine/quarantine.ts";
@@ -264,7 +264,7 @@ async function build(
 	await listen(api, config);
 
 	const { port } = api.server.address() as AddressInfo;
-	const url = `http://${reachable(config.host)}:${port}`;
+	const url = localUrl({ host: config.host, port });
 	publicUrl ||= url;
 	const setup = await offerSetup(accounts.people, publicUrl, showsSecrets, config);
 	// Last: if a later step failed, the key would be stored without anyone having seen it.
@@ -287,13 +287,6 @@ async function build(
 		quarantine: quarantine.mark,
 		close,
 	};
-}
-
-/** The address under which this machine reaches a service that listens there, for a URL. */
-function reachable(host: string): string {
-	if (host === "0.0.0.0") return "127.0.0.1";
-	if (host === "::") return "[::1]";
-	return host.includes(":") ? `[${host}]` : host;
 }
 
 /** A link that a log contains could be used by anyone who reads it first, so it is only shown to people. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Client, createClient } from "@posthorn/client";
-import { readConfig } from "@posthorn/server/config";
+import { localUrl, readConfig } from "@posthorn/server/config";
 import { UsageError } from "../command-error.ts";
 import { isThere } from "../is-there.ts";
 import { clean, warn } from "./output.ts";
@@ -61,8 +61,8 @@ export function connectAsOperator(options: Pick<ConnectionOptions, "url">): Omit
 	if (!result.ok && givenByUser === undefined) throw new UsageError(result.faults);
 	const config = result.ok ? result.config : null;
 	const given = options.url ?? (env.POSTHORN_URL || undefined);
-	const url = checkedUrl(given ?? `http://127.0.0.1:${config?.port ?? 8420}`);
-	const isHere = isLoopback(new URL(url));
+	const url = checkedUrl(given ?? localUrl(config ?? { host: "127.0.0.1", port: 8420 }));
+	const isHere = given === undefined || isLoopback(new URL(url));
 	const stored = given === undefined ? null : readStored<Login>(loginFile());
 	const fromFile = () => (config?.operatorKeyFile ? readKeyFile(config.operatorKeyFile) : undefined);
 	const login = stored?.url === url ? stored.key : undefined;
@@ -73,7 +73,7 @@ export function connectAsOperator(options: Pick<ConnectionOptions, "url">): Omit
 		throw new UsageError([
 			`There is no operator key for ${url}. Set POSTHORN_OPERATOR_KEY, or POSTHORN_OPERATOR_KEY_FILE to a file with it, or run "posthorn login" with it and name the service with --url.`,
 		]);
-	warnIfReadable(url);
+	if (!isHere) warnIfReadable(url);
 	return { url, client: clientFor({ url, key, project: "proj_unknown" }) };
 }
 

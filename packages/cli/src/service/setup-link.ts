@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createSetupToken, setupLink } from "@posthorn/server/accounts";
+import { localUrl } from "@posthorn/server/config";
 import { note, printJson } from "../client/output.ts";
 import { CommandError } from "../command-error.ts";
 import { configOf } from "../flags.ts";
@@ -15,7 +16,7 @@ export interface SetupLinkOptions {
  * service has left in a file; with PostgreSQL this command creates one.
  */
 export async function printSetupLink({ databaseUrl, json }: SetupLinkOptions): Promise<void> {
-	const { database, setupLinkFile: file, publicUrl, port } = configOf({ databaseUrl });
+	const { database, setupLinkFile: file, publicUrl, ...listen } = configOf({ databaseUrl });
 	let url: string | null;
 	let validFrom = "";
 	if (database.engine === "postgres") {
@@ -25,7 +26,7 @@ export async function printSetupLink({ databaseUrl, json }: SetupLinkOptions): P
 		const storage = await openPostgresStorage({ clock, url: database.url, migrates: false });
 		try {
 			const token = await createSetupToken(storage, clock.now());
-			url = token && setupLink(publicUrl ?? `http://127.0.0.1:${port}`, token);
+			url = token && setupLink(publicUrl ?? localUrl(listen), token);
 		} finally {
 			await storage.close();
 		}

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { type Parsed, shown } from "./parsers.ts";
 import { fileVariableOf, flagOf, SETTINGS, type Setting, type SettingKey, variableOf } from "./settings.ts";
 
+export { localUrl } from "./local-url.ts";
 export type { DatabaseConfig, LogLevel } from "./parsers.ts";
 export { readOrMakeSealKeys, readSealKeys } from "./seal-key.ts";
 export { fileVariableOf, flagOf, hasFlag, SETTINGS, type Setting, type SettingKey, variableOf } from "./settings.ts";
