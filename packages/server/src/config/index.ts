@@ -64,7 +64,8 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 			return "refused";
 		}
 		if (flag !== undefined) return { where: flagOf(setting), text: flag };
-		if (file === undefined) return value === undefined ? null : { where: variable, text: value };
+		// Programs that read files of variables differ in whether they keep a CR or a space at the end of a line.
+		if (file === undefined) return value === undefined ? null : { where: variable, text: value.trim() };
 		if (value !== undefined) {
 			faults.push(`${variable} and ${fileVariable} are both set; set one of them.`);
 			return "refused";

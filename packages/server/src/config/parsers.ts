@@ -86,6 +86,9 @@ const NO_FILE = /^(?:$|:|file:|\/\/)/;
 /** Shells replace it only at the beginning of a word: here it would be a folder of that name. */
 const HOME = /^~[\w.-]*\//;
 
+/** A URL whose password seems to contain a `/` or `#`: an @ in the path, or a fragment, which servers don't get. */
+const CUT_PASSWORD = /^[^/?#]*:\/\/[^/?#]*(?:\/[^?#]*@|.*#)/s;
+
 export function database(text: string): Parsed<DatabaseConfig> {
 	if (text.startsWith("sqlite:")) {
 		const path = text
@@ -99,7 +102,13 @@ export function database(text: string): Parsed<DatabaseConfig> {
 			: valid({ engine: "sqlite", path });
 	}
 	const servers = serverUrls(text);
-	if (/^postgres(ql)?:\/\/[^/?#]/.test(text) && servers.every((url) => URL.canParse(url))) {
+	const isPostgres = /^postgres(ql)?:\/\//.test(text);
+	// The rest of the password would be taken for a host, and shown in errors.
+	if (isPostgres && (CUT_PASSWORD.test(text) || !servers.every((url) => URL.canParse(url))))
+		return mustBe(
+			"postgres://USER:PASSWORD@HOST/DATABASE, with special characters of the password percent-encoded, such as %2F for / and %23 for #",
+		);
+	if (/^postgres(ql)?:\/\/[^/?#]/.test(text)) {
 		const target = new URL(servers[0]!).searchParams.get("target_session_attrs");
 		return target === null || TARGETS.includes(target)
 			? valid({ engine: "postgres", url: text })

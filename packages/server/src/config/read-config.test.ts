@@ -51,6 +51,37 @@ test("with nothing set, everything is as documented", () => {
 	});
 });
 
+// The part after the / or # was taken for a host, and shown: "getaddrinfo ENOTFOUND ss".
+test.each(["12/cd", "p@ss:/?#[]", "p#w", "ab/cd"])(
+	"the password %s must be percent-encoded in a database URL",
+	(password) => {
+		const urlWith = (text: string) => ({
+			...{ POSTHORN_DATABASE_URL: `postgres://posthorn:${text}@db.internal/posthorn?user=a@b` },
+			...{ POSTHORN_SEAL_KEY: Buffer.alloc(32).toString("base64") },
+		});
+		const [fault, ...others] = faultsOf(urlWith(password));
+		expect(fault).toMatch(
+			/^POSTHORN_DATABASE_URL is not valid; .* percent-encoded, such as %2F for \/ and %23 for #\.$/,
+		);
+		expect(others).toEqual([]);
+		expect(faultsOf(urlWith(encodeURIComponent(password)))).toEqual([]);
+	},
+);
+
+// Lines that end with CR LF, or a space, gave a database of another name: docker's --env-file and shells keep them.
+test("space around a variable's value is dropped", () => {
+	const key = "k".repeat(32);
+	const env = { POSTHORN_DATABASE_URL: "sqlite:/data/posthorn.db\r", POSTHORN_OPERATOR_KEY: `${key}\r` };
+	const result = readConfig({ env: { ...env, POSTHORN_PORT: " 9000 ", POSTHORN_TRUST_PROXY: "\r" } });
+	expect(result).toMatchObject({
+		config: {
+			...{ database: { path: "/data/posthorn.db" }, sealKeyFile: "/data/posthorn.sealkey" },
+			...{ operatorKey: key, port: 9000, trustProxy: [] },
+		},
+	});
+	expect(faultsOf({ POSTHORN_BRAND: " " })).toEqual([expect.stringMatching(/^POSTHORN_BRAND is empty; /)]);
+});
+
 const WRONG: Record<string, readonly string[]> = {
 	POSTHORN_HOST: ["", "a b"],
 	POSTHORN_PORT: ["80a", "-1", "65536", "1.5"],
