@@ -134,6 +134,14 @@ describe.skipIf(spawnSync("unshare", own("true")).status !== 0)("on a file syste
 		});
 	});
 
+	// It said that 0.0 GB were free.
+	test("almost full, posthorn doctor says how much is left", async () => {
+		const mounted = [String(24_576_000), "rw", "mnt", "from", process.execPath, COMMAND];
+		const args = ["doctor", "--port", "0", ...at("mnt/posthorn.db")];
+		const { out } = await unshared("sh", "-c", MOUNTED, "sh", ...mounted, ...args);
+		expect(out).toMatch(/Only 24\.6 MB are free on the disk of \S+: free some space\./);
+	});
+
 	// It advised to give the folder's parent, such as /, to the service's user.
 	test.skipIf(process.getuid?.() !== 0)("another user's, a missing folder is named", async () => {
 		mkdirSync(join(folder, "theirs"));

@@ -30,10 +30,11 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 	if (blocks === 0)
 		return fault(`${folder} is on a file system that can't store files: choose another location for ${path}.`);
 	const free = bavail * bsize;
-	const gigabytes = `${(free / 1e9).toFixed(1)} GB`;
+	const megabytes = `${(free / 1e6).toFixed(1)} MB`;
+	const amount = free < 1e9 ? megabytes : `${(free / 1e9).toFixed(1)} GB`;
 	if (free < NO_DISK_BYTES)
 		return fault(
-			`Only ${(free / 1e6).toFixed(1)} MB are free on the disk of ${path}, and the service needs ${NO_DISK_BYTES / 1e6} MB to start: free some space.`,
+			`Only ${megabytes} are free on the disk of ${path}, and the service needs ${NO_DISK_BYTES / 1e6} MB to start: free some space.`,
 		);
 	const state = free < LITTLE_DISK_BYTES ? "warning" : "ok";
 	for (const file of [path, ...["-wal", "-shm", ".lock"].map((end) => `${target}${end}`)]) {
@@ -48,10 +49,10 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 	}
 	const text =
 		state === "warning"
-			? `Only ${gigabytes} are free on the disk of ${path}: free some space.`
+			? `Only ${amount} are free on the disk of ${path}: free some space.`
 			: there
-				? `${path}, ${gigabytes} free.`
-				: `${path} will be created at the first start; ${gigabytes} free.`;
+				? `${path}, ${amount} free.`
+				: `${path} will be created at the first start; ${amount} free.`;
 	return [{ state, name, text }, ...(folder === dirname(target) ? await examineFolder(folder) : []), ...stored];
 }
 
