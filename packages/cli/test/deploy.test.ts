@@ -50,6 +50,11 @@ test("every variable in these files is a setting", () => {
 	expect(unknown).toEqual([]);
 });
 
+// With a missing file, the service started on its defaults: on a new, empty database.
+test("the unit doesn't start the service without the file of its settings", () => {
+	expect(textOf("posthorn.service")).toMatch(/^EnvironmentFile=\/etc\/posthorn\/posthorn\.env$/m);
+});
+
 // An unquoted `: ` in the command made it an object, so compose refused the file.
 test("health checks of compose.yaml are commands", () => {
 	const { services } = parse(textOf("compose.yaml")) as {
