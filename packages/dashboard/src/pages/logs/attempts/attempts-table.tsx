@@ -66,7 +66,7 @@ const columnsOf = (
 		key: "outcome",
 		header: "Outcome",
 		render: ({ status, followed }) => <Outcome kind={attemptOutcome(status, followed)} />,
-		width: 110,
+		width: 108,
 	},
 	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} />, width: 180 },
 	{
@@ -74,14 +74,14 @@ const columnsOf = (
 		header: "Webhook",
 		render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} />,
 	},
-	{ key: "response", header: "Response", render: (attempt) => <ResponseCell attempt={attempt} />, width: 108 },
+	{ key: "response", header: "Response", render: (attempt) => <ResponseCell attempt={attempt} />, width: 107 },
 	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 132 },
 	{
 		key: "duration",
 		header: "Duration",
 		render: (attempt) => <DurationCell attempt={attempt} />,
 		align: "right",
-		width: 84,
+		width: 78,
 	},
 	{
 		key: "next",

@@ -93,14 +93,14 @@ const columnsOf = (
 			last_attempt === null ? <span className={classes.quiet}>none yet</span> : <When at={last_attempt.started_at} />,
 		width: selects ? 94 : 104,
 	},
-	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 118 },
-	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 180 },
+	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 114 },
+	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 176 },
 	{ key: "webhook", header: "Webhook", render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} /> },
 	{
 		key: "response",
 		header: "Response",
 		render: ({ last_attempt }) => (last_attempt === null ? null : <ResponseCell attempt={last_attempt} />),
-		width: 108,
+		width: 107,
 	},
 	{
 		key: "attempts",
