@@ -4,6 +4,7 @@ import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgr
 import { describeFacts } from "../../../test/storage/conformance/facts.ts";
 import { RecordedSuite } from "../../../test/storage/conformance/recorded.ts";
 import { TestClock } from "../../../test/storage/conformance/world.ts";
+import { recordStatements } from "../../../test/storage/postgres/explained.ts";
 import type { FactStorage } from "../port.ts";
 import { connectionConfig } from "./connection/session-settings.ts";
 import { openPostgresStorage } from "./index.ts";
@@ -33,7 +34,8 @@ describe("the statements of all verbs", () => {
 		// Generic plans are shown by PostgreSQL 16 and later.
 		server = await PostgresServer.start({ own: true });
 		url = await server.createDatabase();
-		texts = [...(await collectStatements())].filter((text) => text.includes("posthorn.store_"));
+		const sent = new Set((await recordStatements(runVerbs)).map(({ text }) => text));
+		texts = [...sent].filter((text) => text.includes("posthorn.store_"));
 		client = new Client(connectionConfig(url));
 		await client.connect();
 	}, START_TIMEOUT_MS);
@@ -122,23 +124,6 @@ async function fill(): Promise<void> {
 		ANALYZE;`,
 		url,
 	);
-}
-
-/** Runs every verb, and returns the statements that were sent. */
-async function collectStatements(): Promise<Set<string>> {
-	const sent = new Set<string>();
-	const send = Client.prototype.query as (...args: unknown[]) => unknown;
-	Client.prototype.query = function (this: Client, ...args: unknown[]) {
-		const [config] = args as [{ name?: string; text: string }];
-		if (config.name !== undefined) sent.add(config.text);
-		return send.apply(this, args);
-	} as typeof Client.prototype.query;
-	try {
-		await runVerbs();
-	} finally {
-		Client.prototype.query = send as typeof Client.prototype.query;
-	}
-	return sent;
 }
 
 async function runVerbs(): Promise<void> {

@@ -5,6 +5,7 @@ import { RecordedSuite } from "../../../test/storage/conformance/recorded.ts";
 import { describeColdVerbs } from "../../../test/storage/conformance/suite.ts";
 import { START } from "../../../test/storage/conformance/world.ts";
 import { readAll, repeatSuite, runNativeVerbs } from "../../../test/storage/postgres/every-verb.ts";
+import { recordStatements } from "../../../test/storage/postgres/explained.ts";
 import { BIG_PROJECT, BIG_WEBHOOK, FILL, FILL_SMALL, MANY } from "../../../test/storage/postgres/fill.ts";
 import {
 	boundColumns,
@@ -44,11 +45,12 @@ describe("the statements of all verbs", () => {
 		// PostgreSQL shows generic plans since version 16. The test itself says when to gather statistics.
 		server = await PostgresServer.start({ own: true, settings: { autovacuum: "off" } });
 		url = await server.createDatabase();
-		const sent = await collectStatements(async () => {
+		const recorded = await recordStatements(async () => {
 			const native = await runNativeVerbs(url, { sweeps: true });
 			await repeatSuite(await server.createDatabase(), suite, { sweeps: true });
 			called = native.union(suite.called);
 		});
+		const sent = new Set(recorded.map(({ text }) => text));
 		// Swept days are gone, so any other day represents them.
 		const day = "SELECT relname FROM pg_class WHERE relname ~ '^attempts_[0-9]{8}$'";
 		const [{ relname }] = (await server.execute(day, url)) as [{ relname: string }];
@@ -259,20 +261,3 @@ describe("the statements of all verbs", () => {
 		await server.execute("ANALYZE", url);
 	});
 });
-
-/** Runs `work`, and returns the statements that were sent. */
-async function collectStatements(work: () => Promise<void>): Promise<Set<string>> {
-	const sent = new Set<string>();
-	const send = Client.prototype.query as (...args: unknown[]) => unknown;
-	Client.prototype.query = function (this: Client, ...args: unknown[]) {
-		const [config] = args as [{ name?: string; text: string }];
-		if (config.name !== undefined) sent.add(config.text);
-		return send.apply(this, args);
-	} as typeof Client.prototype.query;
-	try {
-		await work();
-	} finally {
-		Client.prototype.query = send as typeof Client.prototype.query;
-	}
-	return sent;
-}
