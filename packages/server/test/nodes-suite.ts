@@ -399,10 +399,12 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			const { other, otherStorage, pass } = await startPeer(rig, database, storage);
 			await using _other = other;
 			using _taking = otherStorage.holdCall("acquireLeases");
-			rig.clock.advance(31 * DAY_MS);
-			const renewedBy = rig.clock.now() + LEASE_TERM_MS;
-			await pass(() => rig.clock.now() >= renewedBy, 250);
-			expect([rig.engine.node.projects, other.engine.node.projects]).toEqual([1, 0]);
+			await rig.engine.sweep();
+			using _sweeping = storage.holdCall("takeSweep");
+			rig.clock.advance(30 * DAY_MS - 2 * LEASE_TERM_MS);
+			const agedOutBy = rig.clock.now() + 2 * LEASE_TERM_MS;
+			await pass(() => rig.clock.now() > agedOutBy, 250);
+			expect([rig.engine.node.projects, other.engine.node.projects, rig.settled.length]).toEqual([1, 0, 0]);
 			await other.engine.sweep();
 			await other.engine.sweep();
 			await pass(() => rig.settled.length === 3, 250);
