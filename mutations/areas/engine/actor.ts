@@ -155,13 +155,6 @@ export const ENGINE_ACTOR = [
 	]),
 	...of("server/src/engine/actor/dispatcher.ts", ENGINE, [
 		{
-			name: "dispatcher-expires-by-creation",
-			find: "this.#isPastRetention(event.publishedAt)",
-			replace: "this.#isPastRetention(event.createdAt)",
-			why: "An event that the store dates back to last year is dead-lettered when it is published.",
-			only: "retention counts from publishing",
-		},
-		{
 			name: "dispatcher-expires-when-told",
 			find: "if (this.#isPastRetention(lane.oldestAt)) lane.sweeping = true;",
 			replace: "",

@@ -188,6 +188,14 @@ export const ENGINE_LANES = [
 			replace: "return this.length;",
 			why: "Events take far more memory than the budget allows.",
 		},
+		{
+			name: "packed-expires-by-creation",
+			find: "memory.writeDoubleLE(publishedAt, start",
+			replace: "memory.writeDoubleLE(event.createdAt, start",
+			why: "An event that the store dates back to last year is dead-lettered when it is published.",
+			tests: ENGINE,
+			only: "retention counts from publishing",
+		},
 	]),
 	...of("server/src/engine/lanes/retry-queue.ts", inEngine("lanes/retry-queue"), [
 		{
