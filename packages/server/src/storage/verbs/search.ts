@@ -163,7 +163,7 @@ const SEQS = new Fragment({
 });
 const seqsIn = (found: { readonly seqs: string | null }): number[] => JSON.parse(found.seqs ?? "[]");
 
-/** The range, with the newest entries of each of its last two buckets. */
+/** The range, with the newest entries of its last two buckets. The second one isn't read if the first has enough. */
 const newestOf = (project: number, ref: number, limit: number): Query<Range & { seqs: string | null }> => sql`
 	SELECT ${RANGE}, (
 		SELECT ${SEQS} FROM (
@@ -178,6 +178,7 @@ const newestOf = (project: number, ref: number, limit: number): Query<Range & { 
 				WHERE e.project_no = r.project_no AND e.bucket = r.through_seq / ${PER_BUCKET} - 1 AND e.ref = ${ref}
 				ORDER BY e.seq DESC LIMIT ${limit}
 			) found
+			LIMIT ${limit}
 		) found
 	) AS seqs
 	FROM posthorn.reference_ranges r WHERE r.project_no = ${project}`;
@@ -204,7 +205,7 @@ export function* findReferences({
 	const project = yield* findProject(projectId);
 	if (project === null) return { seqs: [], capped: false, complete: true, since: null };
 	const ref = referenceNumber(projectId, reference);
-	// A value that many events have is found in the last buckets, so the first steps read few, and the others more.
+	// A value that many events have is found in the last buckets, and the events of one order by reading all others at once.
 	const [[range], [ends]] = yield* together(newestOf(project, ref, limit + 1), endsOf(project));
 	const { first, last } = ends!;
 	if (range === undefined) return { seqs: [], capped: false, complete: last === null, since: null };
@@ -213,7 +214,9 @@ export function* findReferences({
 	let bucket = bucketOf(range.through) - 2;
 	// If there are more rows than that, the last bucket may be cut, but the whole ones before it have enough.
 	const most = BUCKET + limit + 1;
-	for (let width = 4; bucket >= end && seqs.length <= limit; width = Math.min(4 * width, BUCKETS)) {
+	for (let read = 2; bucket >= end && seqs.length <= limit; read = bucketOf(range.through) - bucket) {
+		// Twice as many as have the rest if there are as many in each.
+		const width = Math.min(Math.ceil((2 * (limit + 1 - seqs.length) * read) / seqs.length), BUCKETS);
 		const to = Math.max(end, bucket - width + 1);
 		const [found] = yield* rows(entriesIn(project, ref, bucket, to, most));
 		seqs.push(...seqsIn(found!));
