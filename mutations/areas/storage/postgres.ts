@@ -18,6 +18,15 @@ export const STORAGE_POSTGRES = [
 			why: "A repeated event is reported as new.",
 		},
 	]),
+	...of("server/src/storage/postgres/history/attempts.ts", POSTGRES, [
+		{
+			name: "postgres-followed-soon-only",
+			find: ", ${laterIn(`>= ${to}`)}, false)",
+			replace: ", false)",
+			only: "however much later",
+			why: "A failed delivery that was replayed days later still asks for a decision on old pages.",
+		},
+	]),
 	...of("server/src/storage/postgres/lanes/settle.ts", POSTGRES, [
 		{
 			name: "postgres-settle-any-generation",

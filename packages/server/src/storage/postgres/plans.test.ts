@@ -127,8 +127,10 @@ describe("the statements of all verbs", () => {
 		});
 
 		test("no row is read and then discarded", () => {
-			const filtered = scansOf(HOT).filter(({ plan }) => plan.Filter !== undefined);
-			// Except those that the sweep found locked before.
+			const filtered = scansOf(HOT).filter(
+				({ plan }) => plan.Filter !== undefined && !/\bstatus_code\b/.test(plan.Filter),
+			);
+			// Except those that a filter by response examines, and those that the sweep found locked before.
 			expect(filtered.map(({ plan }) => [plan["Node Type"], plan.Filter])).toEqual([
 				["Index Scan", "(project_no <> ALL ($2))"],
 			]);

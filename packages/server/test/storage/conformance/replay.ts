@@ -4,6 +4,7 @@ import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 export function describeReplay(harness: StorageHarness): void {
 	describe("replays", () => {
@@ -157,6 +158,25 @@ export function describeReplay(harness: StorageHarness): void {
 			]);
 			await world.storage.deleteWebhook(ofOther);
 			expect((await list())[0]).toEqual({ ...nothing, id: again.id, webhookDeleted: true });
+		});
+
+		test("a failed delivery is listed as followed, however much later it was replayed", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			const days = [0, 1, 7, 20];
+			const attempts = days.map((day, replay) => {
+				return world.attempt(webhook, event!, { status: "failed", startedAt: START + day * DAY, replay });
+			});
+			await world.settle(await world.lease(project), { attempts });
+			for (const [i, day] of days.entries()) {
+				const times = { since: START + day * DAY, until: START + day * DAY + 1 };
+				for (const filter of [times, { ...times, statuses: ["failed" as const], types: ["a"] }]) {
+					const read = { projectId: project, filter, page: { limit: 10 } };
+					const { rows } = await world.storage.listFollowedAttempts(read);
+					expect(rows).toMatchObject([{ id: attempts[i]!.id, isFollowed: i < days.length - 1 }]);
+				}
+			}
 		});
 
 		test.for([2, 110])("a failed delivery is listed as followed after %i replays", async (replays) => {

@@ -79,24 +79,72 @@ const ofKind = (order: Order, columns: string, more: string) => `
 	WHERE project_no = $1 AND status = kind.status AND type = kind.type AND id >= $4 AND id < $5 ${more}
 	ORDER BY id ${order} LIMIT $6`;
 
-/** @param owners rows to find attempts for, with the condition `more` */
-const inKinds = (order: Order, owners: string, more: string, columns: string) => `
-	WITH ${KINDS}
-	SELECT kind.status, kind.type, a.* FROM kind ${owners} CROSS JOIN LATERAL (${ofKind(order, columns, more)}) a`;
+/** How to find a filter's matches among rows `kind`, or among the few attempts of given events. */
+interface Find {
+	/** @param owners rows to find attempts for, with the condition `more` */
+	readonly kinds: (order: Order, owners: string, more: string, columns: string) => string;
+	readonly few: (order: Order, attempts: string) => string;
+}
 
-/**
- * The same, but columns outside the index are read only for the first $6 of all: a first pass finds the last of these,
- * and a second one reads up to it.
- */
-const rowsInKinds = (order: Order, owners: string, more: string, columns: string) => `
-	WITH ${KINDS}, last AS MATERIALIZED (
-		SELECT ${order === "ASC" ? "max" : "min"}(id) AS id FROM (
-			SELECT a.id FROM kind ${owners} CROSS JOIN LATERAL (${ofKind(order, "id", more)}) a ORDER BY a.id ${order} LIMIT $6
-		) firsts
-	)
-	SELECT kind.status, kind.type, a.* FROM last CROSS JOIN kind ${owners} CROSS JOIN LATERAL (
+/** In a single pass. */
+const ONCE: Find = {
+	kinds: (order, owners, more, columns) => `
+		WITH ${KINDS}
+		SELECT kind.status, kind.type, a.* FROM kind ${owners} CROSS JOIN LATERAL (${ofKind(order, columns, more)}) a`,
+	few: (_, attempts) => attempts,
+};
+
+/** The first $6 of these attempts: how many there are, and the last one's id. */
+const lastOf = (order: Order, attempts: string) => `
+	last AS MATERIALIZED (
+		SELECT count(*) AS scanned, ${order === "ASC" ? "max" : "min"}(id) AS id
+		FROM (${attempts} ORDER BY id ${order} LIMIT $6) firsts
+	)`;
+const lastOfKinds = (order: Order, owners: string, more: string) =>
+	lastOf(order, `SELECT a.id FROM kind ${owners} CROSS JOIN LATERAL (${ofKind(order, "id", more)}) a`);
+
+/** Up to the last one. */
+const firstOfKinds = (order: Order, owners: string, more: string, columns: string) => `
+	kind ${owners} CROSS JOIN LATERAL (
 		${ofKind(order, columns, `${more} AND id ${order === "ASC" ? "<=" : ">="} last.id`)}
 	) a`;
+
+/** The same, but columns outside the index are read only for the first $6 of all: a first pass finds the last of these. */
+const TWICE: Find = {
+	kinds: (order, owners, more, columns) => `
+		WITH ${KINDS}, ${lastOfKinds(order, owners, more)}
+		SELECT kind.status, kind.type, a.* FROM last CROSS JOIN ${firstOfKinds(order, owners, more, columns)}`,
+	few: ONCE.few,
+};
+
+/**
+ * Whether an attempt's status code is in $7 or its error code in $9, and its event's number above $10. As a boolean test,
+ * so that no other index is considered.
+ */
+const MATCHES = `
+	(seq > $10::bigint AND (
+		coalesce(status_code, ${NO_RESPONSE}) <@ $7::int4multirange OR coalesce(error_code = ANY ($9::text[]), false)
+	)) IS TRUE`;
+/** How many parameters it takes, with the limit $8. */
+const CONDITIONS = 4;
+
+const matchingRows = (order: Order, attempts: string) => `
+	SELECT last.scanned, last.id AS last_scanned, matching.* FROM last LEFT JOIN LATERAL (
+		${attempts} ORDER BY id ${order} LIMIT $8
+	) matching ON true`;
+
+/** The first $8 that match, among the first $6. Each row has how many these are, and the last one's id; one has only that. */
+const SCAN: Find = {
+	kinds: (order, owners, more, columns) => `
+		WITH ${KINDS}, ${lastOfKinds(order, owners, more)}
+		${matchingRows(
+			order,
+			`SELECT kind.status, kind.type, a.* FROM ${firstOfKinds(order, owners, `${more} AND ${MATCHES}`, columns)}`,
+		)}`,
+	few: (order, attempts) => `
+		WITH found AS MATERIALIZED (${attempts}), ${lastOf(order, "SELECT id FROM found")}
+		${matchingRows(order, `SELECT * FROM found WHERE id ${order === "ASC" ? "<=" : ">="} last.id AND ${MATCHES}`)}`,
+};
 
 /** Attempts in the order of the primary key backwards, so that no other index is considered. */
 const backwards = (condition: string) => `
@@ -140,7 +188,6 @@ type Build = (attempts: string, hasLater: boolean) => string;
  * statement's own parameters, `own` of them, start at $7, and the scope's after them.
  *
  * @param more what `build` needs of their rows in addition
- * @param find {@link inKinds} or {@link rowsInKinds}
  * @param since the lowest id of what may have followed them
  */
 function matchingStatement(
@@ -148,18 +195,20 @@ function matchingStatement(
 	own: number,
 	build: Build,
 	more = "",
-	find = inKinds,
+	find = ONCE,
 	since = "$4",
 ): ScopedStatement {
 	const columns = `id${more && `, ${more}`}`;
-	const kinds = (owners: string, condition: string) => sql(build(find(order, owners, condition, columns), false));
+	const kinds = (owners: string, condition: string) => sql(build(find.kinds(order, owners, condition, columns), false));
+	const few = (attempts: string, webhooks: string, more = columns) =>
+		find.few(order, matchesOf(attempts, webhooks, more));
 	const [one, two, three] = [`$${7 + own}`, `$${8 + own}`, `$${9 + own}`];
 	return {
 		project: kinds("", ""),
 		webhooks: kinds(`CROSS JOIN unnest(${one}::bigint[]) AS owner (no)`, "AND webhook_no = owner.no"),
-		events: sql(build(matchesOf(ofEvents(one, three, IN_RANGE), two, columns), false)),
-		eachEvent: sql(build(matchesOf(ofEachEvent(one, three, IN_RANGE), two, columns), false)),
-		event: sql(build(matchesOf(ofEvent(one, since), two, `${columns}, ${HAS_LATER}`), true)),
+		events: sql(build(few(ofEvents(one, three, IN_RANGE), two), false)),
+		eachEvent: sql(build(few(ofEachEvent(one, three, IN_RANGE), two), false)),
+		event: sql(build(few(ofEvent(one, since), two, `${columns}, ${HAS_LATER}`), true)),
 	};
 }
 
@@ -171,6 +220,10 @@ const first = (order: Order) =>
 	);
 /** The first $6 positions. */
 const FIRST = { ASC: first("ASC"), DESC: first("DESC") };
+
+/** How many ranges of an index match a filter; infinite if it has no types, since a log's types aren't known here. */
+export const rangesOf = (kind: AttemptKind): number =>
+	statusesOf(kind).length * (kind.types?.length ?? Number.POSITIVE_INFINITY) * (kind.webhookIds?.length ?? 1);
 
 /**
  * The first $6 rows of a filter without `response`, newest first. `build` gets a SELECT of their status, type, id and these
@@ -184,7 +237,7 @@ export const rowsStatement = (
 	own: number,
 	build: Build,
 	since?: string,
-	find = rowsInKinds,
+	find = TWICE,
 ): ScopedStatement =>
 	matchingStatement(
 		"DESC",
@@ -195,9 +248,9 @@ export const rowsStatement = (
 		since,
 	);
 
-/** The same for a range that contains no other matches, so a single pass reads their rows. */
+/** The same in a single pass, for a filter with few ranges, or a range of ids that contains no other matches. */
 export const wholeStatement: typeof rowsStatement = (columns, own, build, since) =>
-	rowsStatement(columns, own, build, since, inKinds);
+	rowsStatement(columns, own, build, since, ONCE);
 
 /** The first `limit` rows in this range, by a {@link rowsStatement} or a {@link wholeStatement}. */
 export async function readFirst(
@@ -213,32 +266,13 @@ export async function readFirst(
 	return query === null ? [] : run(c, statement, query, range, limit, ...own);
 }
 
-/**
- * Examines the first $6 attempts for those whose status code is in $7 or whose error code is in $9, and whose event's
- * number is above $10. Returns the first $8 of them or, if there are fewer, also the last one examined.
- */
-const examine = (order: Order, attempts: string, columns: string) => `
-	SELECT ${columns} FROM (
-		SELECT *, row_number() OVER in_order AS nth, lead(id) OVER in_order IS NULL AS is_last,
-			seq > $10::bigint AND (
-				coalesce(status_code, ${NO_RESPONSE}) <@ $7::int4multirange
-				OR coalesce(error_code = ANY ($9::text[]), false)
-			) AS matches
-		FROM (SELECT * FROM (${attempts}) m ORDER BY id ${order} LIMIT $6) first
-		WINDOW in_order AS (ORDER BY id ${order})
-	) examined
-	WHERE matches OR is_last
-	ORDER BY id ${order} LIMIT $8`;
-const EXAMINED = "matches, nth, is_last";
-const CONDITIONS = 4;
-
 const scan = (order: Order) =>
 	matchingStatement(
 		order,
 		CONDITIONS,
-		(attempts) => examine(order, attempts, `status, type, id, ${EXAMINED}`),
+		(attempts) => `SELECT status, type, id, scanned, last_scanned FROM (${attempts}) a ORDER BY id ${order}`,
 		"seq, status_code, error_code",
-		rowsInKinds,
+		SCAN,
 	);
 const SCANS = { ASC: scan("ASC"), DESC: scan("DESC") };
 
@@ -255,17 +289,17 @@ export const scanStatement = (
 	matchingStatement(
 		"DESC",
 		CONDITIONS + own,
-		(attempts, hasLater) => build(examine("DESC", attempts, "*"), `, a.${EXAMINED.replaceAll(", ", ", a.")}`, hasLater),
+		(attempts, hasLater) => build(attempts, ", a.scanned, a.last_scanned", hasLater),
 		columns,
-		rowsInKinds,
+		SCAN,
 		since,
 	);
 
+/** A match, with how many were scanned and the last one of these; or, if nothing matches, only that. */
 interface Scanned extends Row {
-	readonly id: string;
-	readonly matches: boolean;
-	readonly nth: number;
-	readonly is_last: boolean;
+	readonly id: string | null;
+	readonly scanned: number;
+	readonly last_scanned: string | null;
 }
 
 /** The first matches of a filter. */
@@ -291,8 +325,8 @@ export async function findAttempts(
 	const query = await queryOf(c, projectNo, filter);
 	if (query === null) return { positions: [], end: null };
 	if (filter.response !== undefined) {
-		const { rows, end } = await runScan<Scanned & Position>(c, SCANS[order], query, filter.response, parts, limit);
-		return { positions: rows, end };
+		const { rows, end } = await runScan(c, SCANS[order], query, filter.response, parts, limit);
+		return { positions: rows as Row[] as Position[], end };
 	}
 	const positions: Position[] = [];
 	for (const part of parts) {
@@ -316,7 +350,7 @@ export async function scanAttempts(
 	return query === null ? { rows: [], end: null } : runScan(c, statement, query, filter.response, parts, limit, own);
 }
 
-async function runScan<R extends Scanned>(
+async function runScan(
 	c: Session,
 	statement: ScopedStatement,
 	query: Query,
@@ -324,17 +358,16 @@ async function runScan<R extends Scanned>(
 	parts: readonly IdRange[],
 	limit: number,
 	own: (range: IdRange) => readonly unknown[] = () => [],
-): Promise<{ readonly rows: R[]; readonly end: string | null }> {
-	const rows: R[] = [];
+): Promise<{ readonly rows: Row[]; readonly end: string | null }> {
+	const rows: Row[] = [];
 	let toScan = response.maxScanned;
 	for (const part of parts) {
 		const conditions = conditionsOf(response, limit - rows.length);
-		const examined = await run<R>(c, statement, query, part, toScan, ...conditions, ...own(part));
-		rows.push(...examined.filter(({ matches }) => matches));
-		const last = examined.at(-1);
-		toScan -= last?.nth ?? 0;
-		if (toScan === 0) return { rows, end: last!.id };
+		const read = await run<Scanned>(c, statement, query, part, toScan, ...conditions, ...own(part));
+		rows.push(...read.filter(({ id }) => id !== null));
 		if (rows.length === limit) break;
+		toScan -= read[0]!.scanned;
+		if (toScan === 0) return { rows, end: read[0]!.last_scanned };
 	}
 	return { rows, end: null };
 }

@@ -37,11 +37,12 @@ import {
 	type Row,
 	type Session,
 	sql,
+	textArray,
 	withoutNul,
 } from "../connection/session.ts";
 import { numbered } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
-import { dayBefore, newestDaysFirst } from "../retention/partitions.ts";
+import { newestDaysFirst, withDayAround } from "../retention/partitions.ts";
 import {
 	atEntry,
 	countMatches,
@@ -50,6 +51,7 @@ import {
 	KINDS,
 	type Position,
 	positionRows,
+	rangesOf,
 	readAt,
 	readFirst,
 	rowsStatement,
@@ -105,7 +107,7 @@ function withEvent(row: Row): Row {
 	return row;
 }
 
-const IS_OPEN = `a.status <> ${STATUS_CODE.delivered}`;
+const IS_OPEN = `(a.status <> ${STATUS_CODE.delivered}) IS TRUE`;
 
 /** Bodies are measured by their stored lengths, without reading them. */
 const LIST = sql(`
@@ -139,13 +141,13 @@ const orderBody = (maxBytes: string) =>
 
 /** How a list without bodies is read. */
 interface List<R> {
-	/** The first rows of a range, all of a range, … */
+	/** The first rows of a range, the same in a single pass, … */
 	readonly first: ScopedStatement;
 	readonly whole: ScopedStatement;
 	/** … or those that match a filter by response. */
 	readonly scan: ScopedStatement;
-	/** The statements' own parameters after the bytes of {@link orderBody}, for attempts with this id or a later one. */
-	readonly own: (lowestId: string) => unknown[];
+	/** The statements' own parameters after the bytes of {@link orderBody}. */
+	readonly own: (range: IdRange) => unknown[];
 	readonly toEntry: (row: Row, names: Names, orderIds: OrderIds | null, c: Session) => R;
 }
 
@@ -178,11 +180,11 @@ export function listAttemptSummaries(
  * and in an order that only the primary key has.
  *
  * @param summaries a SELECT of their summaries and these further columns
- * @param since the lowest id of what may have followed
+ * @param near the range of the ids with a day around them: retries are made soon
  */
-const followed = (summaries: (more: string) => string, since: string, hasLater: boolean) => `
+const followed = (summaries: (more: string) => string, near: IdRange, hasLater: boolean) => `
 	SELECT a.*, pending.replay AS next_replay, pending.due_at,
-		is_open AND ${hasLater ? HAS_LATER : laterExists(since)} AS is_followed,
+		is_open AND ${hasLater ? HAS_LATER : laterExists(near)} AS is_followed,
 		is_open AND NOT EXISTS (
 			SELECT FROM posthorn.lanes l WHERE l.project_no = $1 AND l.webhook_no = a.webhook_no
 		) AS webhook_deleted
@@ -196,28 +198,37 @@ const followed = (summaries: (more: string) => string, since: string, hasLater: 
 	) pending ON true
 	ORDER BY a.id DESC`;
 
+const laterExists = ({ from, to }: IdRange) => `
+			coalesce(${laterIn(`>= ${from} AND n.id < ${to}`)}, ${laterIn(`>= ${to}`)}, false)`;
+
 /** In the order of the primary key, so that no other index is considered. */
-const laterExists = (since: string) => `(
-			SELECT true FROM posthorn.attempts n
-			WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no
-				AND (n.replay, n.attempt) > (a.replay, a.attempt) AND n.id >= ${since}::text
-			ORDER BY n.seq, n.webhook_no, n.replay, n.attempt, n.id LIMIT 1
-		) IS NOT NULL`;
+const laterIn = (ids: string) => `(
+				SELECT true FROM posthorn.attempts n
+				WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no
+					AND (n.replay, n.attempt) > (a.replay, a.attempt) AND n.id ${ids}
+				ORDER BY n.seq, n.webhook_no, n.replay, n.attempt, n.id LIMIT 1
+			)`;
+
+/** The ends of a range that is an array parameter. */
+const endsIn = (array: string): IdRange => ({ from: `(${array}::text[])[1]`, to: `(${array}::text[])[2]` });
 
 const FOLLOWABLE = `${SUMMARIZED}, dismissed_at`;
 const followedFirst = (attempts: string, hasLater: boolean) =>
-	followed((more) => summariesOf(attempts, orderBody("$7") + more), "$8", hasLater);
+	followed((more) => summariesOf(attempts, orderBody("$7") + more), endsIn("$8"), hasLater);
 const FOLLOWED: List<FollowedAttempt> = {
-	first: rowsStatement(FOLLOWABLE, 2, followedFirst, "$8"),
-	whole: wholeStatement(FOLLOWABLE, 2, followedFirst, "$8"),
+	first: rowsStatement(FOLLOWABLE, 2, followedFirst, endsIn("$8").from),
+	whole: wholeStatement(FOLLOWABLE, 2, followedFirst, endsIn("$8").from),
 	scan: scanStatement(
 		FOLLOWABLE,
 		2,
 		(attempts, kept, hasLater) =>
-			followed((more) => summariesOf(attempts, orderBody("$11") + more + kept), "$12", hasLater),
-		"$12",
+			followed((more) => summariesOf(attempts, orderBody("$11") + more + kept), endsIn("$12"), hasLater),
+		endsIn("$12").from,
 	),
-	own: (lowestId) => [dayBefore(lowestId)],
+	own: (range) => {
+		const { from, to } = withDayAround(range);
+		return [textArray([from, to])];
+	},
 	toEntry: (row, names, orderIds, { offset }) => {
 		const dueAt = row.due_at === null ? null : offset.toNode(row.due_at as number);
 		return followedOf(toListed(row, names, orderIds), row, dueAt);
@@ -232,6 +243,9 @@ export function listFollowedAttempts(
 	return readList(c, FOLLOWED, params, clock.now());
 }
 
+/** Reading this many rows more than a page shows takes less time than another statement. */
+const FEW_ROWS = 250;
+
 async function readList<R>(
 	c: Session,
 	{ first, whole, scan, own: ownOf, toEntry }: List<R>,
@@ -239,7 +253,7 @@ async function readList<R>(
 	now: number,
 ): Promise<AttemptRows<R>> {
 	const { before, limit, orderIdBytes = 0 } = list;
-	const own = (lowestId: string) => [orderIdBytes, ...ownOf(lowestId)];
+	const own = (range: IdRange) => [orderIdBytes, ...ownOf(range)];
 	const project = await findProject(c, projectId);
 	if (project === null) return { rows: [], next: null };
 	const parts = partsOf(filter, before, now);
@@ -252,20 +266,25 @@ async function readList<R>(
 	};
 	if (hasResponse(filter)) {
 		// Comparing responses until there is one more may take long.
-		const { rows, end } = await scanAttempts(c, scan, project, filter, parts, limit, ({ from }) => own(from));
+		const { rows, end } = await scanAttempts(c, scan, project, filter, parts, limit, own);
 		return page(rows, rows.length === limit ? limit + 1 : rows.length, end);
 	}
 	const [newest, older] = parts as [IdRange, IdRange?];
-	const rows = await readFirst(c, first, project, filter, newest, limit + 1, ...own(newest.from));
+	const rows = await readFirst(c, first, project, filter, newest, limit + 1, ...own(newest));
 	if (older === undefined || rows.length > limit) return page(rows, rows.length, null);
+	const missing = limit + 1 - rows.length;
+	if (rangesOf(filter) * missing <= FEW_ROWS) {
+		rows.push(...(await readFirst(c, whole, project, filter, older, missing, ...own(older))));
+		return page(rows, rows.length, null);
+	}
 	// Mostly there are none, and the statement that reads rows sets up each day several times.
-	const { positions } = await findAttempts(c, "DESC", project, filter, [older], limit + 1 - rows.length);
+	const { positions } = await findAttempts(c, "DESC", project, filter, [older], missing);
 	let found = rows.length + positions.length;
 	const shown = positions.slice(0, limit - rows.length);
 	const [highest, lowest] = [shown[0]?.id, shown.at(-1)?.id];
 	if (highest !== undefined && lowest !== undefined) {
 		const range = { from: lowest, to: `${highest} ` };
-		const added = await readFirst(c, whole, project, filter, range, shown.length, ...own(lowest));
+		const added = await readFirst(c, whole, project, filter, range, shown.length, ...own(range));
 		rows.push(...added);
 		// An attempt committed since the positions were found has taken the place of the last one, which is on the next page.
 		if (added.at(-1)?.id !== lowest) found++;

@@ -152,6 +152,20 @@ test("a page that two days don't fill finds the others in each other day once", 
 	}
 });
 
+test("a page with few ranges that two days don't fill reads the others in one statement", async () => {
+	const few = { statuses: ["failed" as const], types: ["a"], webhookIds: [webhook] };
+	for (const verb of VERBS.filter((verb) => verb !== "listAttempts")) {
+		const { reads, ids } = await readsOf(verb, few);
+		expect(ids).toHaveLength(LIMIT);
+		expect(reads).toHaveLength(2);
+		const [newest, others] = reads as [Read, Read];
+		expect(daysOf(newest).size).toBeLessThanOrEqual(NEWEST_DAYS + 1);
+		// What followed may be of any later day.
+		const most = verb === "listFollowedAttempts" ? 2 * ALL_DAYS : ALL_DAYS - NEWEST_DAYS;
+		expect(others.days.length).toBeLessThanOrEqual(most);
+	}
+});
+
 test("a filter without matches reads no rows of the log, and sets up older days once", async () => {
 	const none = { statuses: ["retrying" as const] };
 	for (const verb of VERBS) {
@@ -188,16 +202,17 @@ test("a page of events with very many attempts reads some of the last days", asy
 
 // It was missing from the last page, which said that nothing followed.
 test("an attempt committed while a page is read pushes none off the list", async () => {
-	const filter = { statuses: ["failed" as const], types: ["a"], since: NOW - 3 * DAY - PER_DAY };
-	const all = await storage.listAttemptSummaries({ projectId, filter, page: { limit: LIMIT } });
+	const filter = { statuses: ["failed" as const], since: NOW - 2 * DAY - PER_DAY };
+	const limit = 70;
+	const all = await storage.listAttemptSummaries({ projectId, filter, page: { limit } });
 	const ids = all.rows.map(({ id }) => id);
-	expect([ids.length, all.next]).toEqual([40, null]);
+	expect([ids.length, all.next]).toEqual([60, null]);
 	const send = Client.prototype.query as (...args: unknown[]) => unknown;
 	let reads = 0;
 	Client.prototype.query = async function (this: Client, ...args: unknown[]) {
 		// After the newest days and the positions in older ones come the rows at these.
 		if ((args[0] as { text?: string }).text?.includes("posthorn.attempts") && ++reads === 3) {
-			const like = toStoredId(ids[35]!);
+			const like = toStoredId(ids[55]!);
 			await send.call(client, {
 				text: `INSERT INTO posthorn.attempts SELECT (jsonb_populate_record(a, '{"id": "${like.slice(0, -1)}~", "attempt": 999}')).*
 					FROM posthorn.attempts a WHERE a.id = '${like}'`,
@@ -205,14 +220,14 @@ test("an attempt committed while a page is read pushes none off the list", async
 		}
 		return send.apply(this, args);
 	} as typeof Client.prototype.query;
-	const page = await storage.listAttemptSummaries({ projectId, filter, page: { limit: LIMIT } }).finally(() => {
+	const page = await storage.listAttemptSummaries({ projectId, filter, page: { limit } }).finally(() => {
 		Client.prototype.query = send as typeof Client.prototype.query;
 	});
 	expect(reads).toBe(3);
 	const { rows, next } = await storage.listAttemptSummaries({
 		projectId,
 		filter,
-		page: { limit: LIMIT, ...(page.next !== null && { before: page.next }) },
+		page: { limit, ...(page.next !== null && { before: page.next }) },
 	});
 	expect(next).toBe(null);
 	const shown = new Set([...page.rows, ...(page.next === null ? [] : rows)].map(({ id }) => id));

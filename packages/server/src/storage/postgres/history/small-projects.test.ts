@@ -81,7 +81,8 @@ describe.each(versions)("$name", ({ options }) => {
 			);
 			for (const scan of scans) {
 				const how = `${scan["Index Cond"]} in ${scan["Index Name"]} for ${statement.text}`;
-				expect(scan.Filter, how).toBeUndefined();
+				// Except by a filter by response, which has a limit.
+				expect(scan.Filter?.replace(/^.*\bstatus_code\b.*$/, ""), how).toBeFalsy();
 				expect(scan["Node Type"].startsWith("Tid ") || isRange(scan, columns.get(scan["Index Name"]!)!), how).toBe(
 					true,
 				);

@@ -65,8 +65,11 @@ export function newestDaysFirst(range: IdRange, now: number): IdRange[] {
 	];
 }
 
-/** The lowest id of a day before this one was created. */
-export const dayBefore = (storedId: string): string => lowestSuffixAt(timeOf(storedId, TIME_CHARACTERS) - DAY_MS);
+/** This range with a day before and after it. */
+export const withDayAround = ({ from, to }: IdRange): IdRange => ({
+	from: lowestSuffixAt(timeOf(from, TIME_CHARACTERS) - DAY_MS),
+	to: IS_TIME.test(to) ? lowestSuffixAt(timeOf(to, TIME_CHARACTERS) + DAY_MS) : to,
+});
 
 /** The days of these ids. */
 function daysOf(storedIds: Iterable<string>): Set<Day> {
