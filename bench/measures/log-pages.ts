@@ -17,6 +17,11 @@ const SPAN_MS = 20 * 86_400_000;
 const REQUESTS = 60;
 const WARM_UP = 20;
 const LIMIT = 50;
+/** Most events have the same order id. Of this many, these have one of their own. */
+const PER_ORDER = 100;
+const ORDER_EVENTS = 6;
+const COMMON_ORDER = "ord_10482";
+const orderOf = (n: number): string => (n % PER_ORDER < ORDER_EVENTS ? `ord_${n - (n % PER_ORDER)}` : COMMON_ORDER);
 
 /**
  * How much longer a filtered page takes on a log of a million attempts than on an empty one, at both ends of the log.
@@ -68,6 +73,7 @@ async function measureEngine(
 		projectId: full,
 		webhooks,
 		times,
+		orderOf,
 		onProgress: (done) => progress.update(done, count),
 	});
 	// Does now what PostgreSQL soon does on its own.
@@ -86,8 +92,10 @@ async function measureEngine(
 		time: `since=${new Date(since).toISOString()}`,
 		code: "status_code=5xx",
 		error: "error=timeout",
-		// All events of a type have the same order: the newest of very many are considered.
-		order: "order_id=ord_10482",
+		// The newest of very many events are considered.
+		"common order": `order_id=${COMMON_ORDER}`,
+		"recent order": `order_id=${orderOf(count - 2 * PER_ORDER)}`,
+		"old order": `order_id=${orderOf(2 * PER_ORDER)}`,
 	};
 	const lists = {
 		"attempts/summaries": {
