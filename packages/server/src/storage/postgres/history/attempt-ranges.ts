@@ -94,7 +94,7 @@ const ONCE: Find = {
 	few: (_, attempts) => attempts,
 };
 
-/** The first $6 of these attempts: how many there are, and the last one's id. */
+/** A row `last`: how many the first $6 of these attempts are, and the last one's id. */
 const lastOf = (order: Order, attempts: string) => `
 	last AS MATERIALIZED (
 		SELECT count(*) AS scanned, ${order === "ASC" ? "max" : "min"}(id) AS id
@@ -103,7 +103,7 @@ const lastOf = (order: Order, attempts: string) => `
 const lastOfKinds = (order: Order, owners: string, more: string) =>
 	lastOf(order, `SELECT a.id FROM kind ${owners} CROSS JOIN LATERAL (${ofKind(order, "id", more)}) a`);
 
-/** Up to the last one. */
+/** The attempts up to this row. */
 const firstOfKinds = (order: Order, owners: string, more: string, columns: string) => `
 	kind ${owners} CROSS JOIN LATERAL (
 		${ofKind(order, columns, `${more} AND id ${order === "ASC" ? "<=" : ">="} last.id`)}
@@ -128,12 +128,13 @@ const MATCHES = `
 /** How many parameters it takes, with the limit $8. */
 const CONDITIONS = 4;
 
+/** @param attempts those up to the row `last` that match */
 const matchingRows = (order: Order, attempts: string) => `
 	SELECT last.scanned, last.id AS last_scanned, matching.* FROM last LEFT JOIN LATERAL (
 		${attempts} ORDER BY id ${order} LIMIT $8
 	) matching ON true`;
 
-/** The first $8 that match, among the first $6. Each row has how many these are, and the last one's id; one has only that. */
+/** Of the first $6, the first $8 that match. Each row also has how many were scanned and the last one's id, or only that. */
 const SCAN: Find = {
 	kinds: (order, owners, more, columns) => `
 		WITH ${KINDS}, ${lastOfKinds(order, owners, more)}
