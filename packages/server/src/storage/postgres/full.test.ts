@@ -7,7 +7,7 @@ import { openNode, worldOf } from "../../../test/storage/postgres/world.ts";
 const FILL = `
 	CREATE SEQUENCE refused;
 	CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-		PERFORM nextval('refused');
+		PERFORM nextval('public.refused');
 		RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
 	END $$;
 	CREATE TRIGGER refuse BEFORE INSERT ON posthorn.events FOR EACH ROW EXECUTE FUNCTION refuse()`;

@@ -10,7 +10,8 @@ const QUERY_TIMEOUT_MS = 20_000;
  * Settings of every session, by PostgreSQL's names and in its notation (times in milliseconds). Every wait has a limit.
  * And every statement reads an index range, with ten rows or ten million: the planner's guesses about a table that was
  * just empty must not change that, so sequential scans come last, and plans are made once. Each statement sees what was
- * committed before it, even if the database, which may be a store's, has another default.
+ * committed before it, even if the database, which may be a store's, has another default. And a name without a schema
+ * is PostgreSQL's own: otherwise an operator that a store creates could run with this user's rights.
  */
 export const SESSION_SETTINGS = {
 	statement_timeout: "15000",
@@ -21,6 +22,7 @@ export const SESSION_SETTINGS = {
 	jit: "off",
 	plan_cache_mode: "force_generic_plan",
 	default_transaction_isolation: "read committed",
+	search_path: "pg_catalog",
 } as const;
 const SETTINGS = Object.entries(SESSION_SETTINGS);
 const SET_SETTINGS = SETTINGS.map(([name, value]) => `SET ${name} = '${value}'`).join("; ");

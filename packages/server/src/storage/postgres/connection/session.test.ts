@@ -20,11 +20,11 @@ test("an aborted transaction rejects with its failed statement's error, not with
 	const url = await server.createDatabase();
 	const pool = new Pool({ ...connectionConfig(url), pipeline: true });
 	const client = await pool.connect();
-	await client.query("CREATE TABLE attempts (n integer) PARTITION BY RANGE (n)");
+	await client.query("CREATE TABLE public.attempts (n integer) PARTITION BY RANGE (n)");
 	const c = new Session(client, new NameCache());
 	await c.command("BEGIN");
 	const [missing, later, commit] = await Promise.allSettled([
-		c.run(sql("INSERT INTO attempts VALUES ($1::integer)"), 1),
+		c.run(sql("INSERT INTO public.attempts VALUES ($1::integer)"), 1),
 		c.run(sql("SELECT $1::integer"), 1),
 		c.commit(),
 	]);

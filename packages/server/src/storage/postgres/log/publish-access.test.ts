@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
-import { publish, refusal, SharedDatabase } from "../../../../test/storage/postgres/publish.ts";
+import { clock, publish, refusal, SharedDatabase } from "../../../../test/storage/postgres/publish.ts";
+import { migratePostgres, openPostgresStorage } from "../index.ts";
 
 const DENIED = "42501";
 
@@ -81,6 +82,28 @@ test("functions in the caller's search path don't run with the owner's rights", 
 	const { rows } = await store.query("SELECT publish($1, $2, $3, 'evt_1') AS id", Object.values(event));
 	expect(rows).toEqual([{ id: "evt_1" }]);
 	expect(await database.log(event.project)).toHaveLength(1);
+});
+
+// They ran with the rights of the node, because they fit the arguments better than PostgreSQL's own.
+test.each(["nodes", "migrations"])("%s use no operators of the store's role", async (which) => {
+	const url = await server.createDatabase();
+	if (which === "nodes") await migratePostgres(url);
+	await server.execute(`GRANT CREATE ON SCHEMA public TO ${role}`, url);
+	const used = "INSERT INTO public.used VALUES (current_user)";
+	await server.execute(
+		`SET ROLE ${role};
+		CREATE TABLE public.used (by text); GRANT INSERT ON public.used TO PUBLIC;
+		CREATE FUNCTION public.joined(bigint, text) RETURNS text LANGUAGE plpgsql AS
+			$$ BEGIN ${used}; RETURN $1::text || $2; END $$;
+		CREATE FUNCTION public.times(numeric, integer) RETURNS numeric LANGUAGE plpgsql AS
+			$$ BEGIN ${used}; RETURN $1 * $2::numeric; END $$;
+		CREATE OPERATOR public.|| (FUNCTION = public.joined, LEFTARG = bigint, RIGHTARG = text);
+		CREATE OPERATOR public.* (FUNCTION = public.times, LEFTARG = numeric, RIGHTARG = integer)`,
+		url,
+	);
+	await (await openPostgresStorage({ url, clock, leaseTermMs: 1_000 })).close();
+	expect(await server.execute("SELECT by FROM public.used", url)).toEqual([]);
+	await server.dropDatabase(url);
 });
 
 test("the guide's examples work", async () => {
