@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
@@ -32,6 +32,10 @@ async function databaseOf(version: number): Promise<string> {
 
 async function createSchema(client: Client, version: number): Promise<void> {
 	await client.query("CREATE SCHEMA posthorn");
+	await createTables(client, version);
+}
+
+async function createTables(client: Client, version: number): Promise<void> {
 	await client.query(
 		"CREATE TABLE posthorn.schema_versions (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())",
 	);
@@ -157,6 +161,33 @@ test("a migration that can't lock a table yet lets others use them, and continue
 	} finally {
 		await Promise.all([dump.end(), node.end()]);
 	}
+});
+
+// The nodes' user could use none of the new tables.
+test("what an administrator's migration creates belongs to the owner of the rest", async () => {
+	const role = `owner_${randomUUID().replaceAll("-", "")}`;
+	await server.execute(`CREATE ROLE ${role}`);
+	for (const version of [0, OF_THE_PREVIOUS_RELEASE]) {
+		const url = await server.createDatabase();
+		const owner = new Client({ connectionString: url });
+		await owner.connect();
+		try {
+			await owner.query(`CREATE SCHEMA posthorn AUTHORIZATION ${role}; SET ROLE ${role}`);
+			if (version > 0) await createTables(owner, version);
+		} finally {
+			await owner.end();
+		}
+		await migratePostgres(url);
+		const others = `
+			SELECT relname AS name FROM pg_class
+			WHERE relnamespace = 'posthorn'::regnamespace AND pg_get_userbyid(relowner) <> '${role}'
+			UNION ALL
+			SELECT proname FROM pg_proc
+			WHERE pronamespace = 'posthorn'::regnamespace AND pg_get_userbyid(proowner) <> '${role}'`;
+		expect(await server.execute(others, url)).toEqual([]);
+		await server.dropDatabase(url);
+	}
+	await server.execute(`DROP ROLE ${role}`);
 });
 
 test("lanes with settled events beyond their cursor keep the events in between open", async () => {

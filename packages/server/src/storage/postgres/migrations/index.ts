@@ -22,6 +22,20 @@ const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /** No limits: a migration may take longer, and so may the wait for another node's. */
 const UNLIMITED = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
 /**
+ * What is created belongs to the owner of the rest, if this user may act as them: nodes couldn't use the tables of an
+ * administrator who has migrated their database.
+ */
+const AS_OWNER = `
+	SELECT set_config('role', pg_get_userbyid(o.owner), true)
+	FROM (
+		SELECT coalesce(
+			(SELECT c.relowner FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'schema_versions'),
+			n.nspowner
+		) AS owner
+		FROM pg_namespace n WHERE n.nspname = 'posthorn'
+	) o
+	WHERE pg_has_role(o.owner, 'MEMBER')`;
+/**
  * How long a migration waits for a table that a long transaction uses, such as a dump, milliseconds. Meanwhile all other
  * sessions wait for it and for the tables that it has locked. So it then releases them all, and retries after a pause.
  */
@@ -77,6 +91,7 @@ async function applyMigrations(client: Client): Promise<boolean> {
 			await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
 		}
 		await client.query(`SET LOCAL lock_timeout = ${LOCK_MS}`);
+		await client.query(AS_OWNER);
 		// Another node may have been faster.
 		for (let next = await readVersion(client); next < MIGRATIONS.length; next++) {
 			if (next === 0) await createVersionTable(client);
