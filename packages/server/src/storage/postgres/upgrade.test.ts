@@ -129,6 +129,29 @@ test.each(["repeatable read", "serializable"])(
 	},
 );
 
+// PostgreSQL ended it, and again at the next start.
+test("a migration takes as long as it needs where transactions have a limit", async ({ skip }) => {
+	const url = await server.createDatabase();
+	const limit = "SELECT FROM pg_settings WHERE name = 'transaction_timeout'";
+	if ((await server.execute(limit)).length === 0) skip("PostgreSQL 17 and later have it");
+	const other = new Client({ connectionString: url });
+	await other.connect();
+	try {
+		await other.query("BEGIN");
+		await other.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+		await server.execute(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET transaction_timeout = '1s'`);
+		const migrated = migratePostgres(url);
+		const beyond = `
+			SELECT FROM pg_stat_activity
+			WHERE wait_event = 'advisory' AND datname = current_database() AND clock_timestamp() > xact_start + interval '1s'`;
+		const waited = until("it to wait for longer", async () => (await server.execute(beyond, url)).length === 1);
+		await Promise.race([waited, migrated]);
+		await Promise.all([other.query("COMMIT"), migrated]);
+	} finally {
+		await other.end();
+	}
+});
+
 // While it waited for a dump to end, everyone else waited for the tables that it had locked, or was about to.
 test("a migration that can't lock a table yet lets others use them, and continues after an interruption", async () => {
 	const url = await databaseOf(OF_THE_PREVIOUS_RELEASE);

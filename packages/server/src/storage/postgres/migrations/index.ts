@@ -19,8 +19,10 @@ export const MIGRATIONS: readonly string[] = readFileSync(new URL("./migrations.
 export const MIGRATION_LOCK = "8102087430316384878";
 /** Whatever the database's default: what another node has committed must be visible once its lock is free. */
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
-/** No limits: a migration may take longer, and so may the wait for another node's. */
-const UNLIMITED = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
+/** No limits: a migration may take longer, and so may the wait for another node's. Before version 17, one is unknown. */
+const UNLIMITED = `
+	SELECT set_config(name, '0', true) FROM pg_settings
+	WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout')`;
 /**
  * What is created belongs to the owner of the rest, if this user may act as them: nodes couldn't use the tables of an
  * administrator who has migrated their database.
