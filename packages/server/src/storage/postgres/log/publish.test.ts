@@ -159,6 +159,23 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 		]);
 	});
 
+	// It failed with 42P22, "could not determine which collation to use".
+	test("ids and types may come from columns with a collation", async () => {
+		await client.query(`
+			CREATE TABLE public.orders (id text COLLATE "POSIX", project text COLLATE "POSIX", type text COLLATE "POSIX");
+			INSERT INTO public.orders VALUES ('1042', '${project}', 'purchase.refunded')`);
+		const published = "SELECT posthorn.publish(project, type, $1, id => 'evt_' || id) AS id FROM public.orders";
+		const data = '{"order_id":"1042","partial":true}';
+		await client.query("BEGIN");
+		for (let i = 0; i < 2; i++) expect((await client.query(published, [data])).rows).toEqual([{ id: "evt_1042" }]);
+		await client.query("COMMIT");
+		expect((await client.query(published, [data])).rows).toEqual([{ id: "evt_1042" }]);
+		expect((await refusal(client.query(published, ["{}"]))).code).toBe("22023");
+		expect((await database.log(project)).map(({ id, type }) => [id, type])).toEqual([
+			["evt_1042", "purchase.refunded"],
+		]);
+	});
+
 	test("invalid events are refused with a code and a reason, and nothing is published", async () => {
 		const valid = { project, type: TYPE, data: "{}" };
 		const purchase = { project, type: "purchase.completed", data: '{"order_id":"o","customer_email":"a@b"}' };

@@ -7,7 +7,7 @@ import type { Hosts } from "../connection/servers.ts";
 import { eventTypes, functions } from "./publish.ts";
 
 /** What precedes the text in the file, by the migration's number. */
-const GENERATED: Readonly<Record<number, string>> = { 5: eventTypes + functions, 8: functions };
+const GENERATED: Readonly<Record<number, string>> = { 5: eventTypes + functions, 8: functions, 23: functions };
 
 /** A database's version is how many of them it has. */
 export const MIGRATIONS: readonly string[] = readFileSync(new URL("./migrations.sql", import.meta.url), "utf8")

@@ -831,3 +831,6 @@ END $$;
 -- restored dump another one has written it: see epochs.ts.
 
 ALTER TABLE posthorn.epochs ADD COLUMN xid bigint;
+
+-- Migration 23
+-- Replaces the generated functions, in databases whose `publish` failed if an argument had a collation.

@@ -170,6 +170,7 @@ const MAX_EVENT_BYTES = 262_144;
 /** How far a store's time may be ahead of the database's. */
 const MAX_AHEAD = "5 minutes";
 
+/** Arguments have the collation of the store's columns, which PostgreSQL doesn't compare with ours unless one is chosen. */
 const publishFunctions = String.raw`
 CREATE OR REPLACE FUNCTION posthorn.publish(
 	project_id text, type text, data json, id text DEFAULT NULL, created_at timestamptz DEFAULT NULL
@@ -177,7 +178,7 @@ CREATE OR REPLACE FUNCTION posthorn.publish(
 DECLARE
 	-- The function's own transaction: what it leaves belongs to it.
 	this_xact CONSTANT xid8 := pg_current_xact_id();
-	source CONSTANT text := btrim(data::text, E' \t\n\r');
+	source CONSTANT text COLLATE "C" := btrim(data::text, E' \t\n\r');
 	source_bytes CONSTANT integer := octet_length(convert_to(source, 'UTF8'));
 	max_bytes integer;
 	created_ms bigint;
@@ -189,7 +190,7 @@ BEGIN
 	IF project_id IS NULL OR type IS NULL OR data IS NULL THEN
 		RAISE null_value_not_allowed USING MESSAGE = 'an event needs a project_id, a type and data';
 	END IF;
-	IF type NOT IN (${TYPES.map((type) => `'${type}'`).join(", ")}) THEN
+	IF type COLLATE "C" NOT IN (${TYPES.map((type) => `'${type}'`).join(", ")}) THEN
 		RAISE invalid_parameter_value USING MESSAGE = format('"%s" is not an event type', left(type, 100)),
 			HINT = 'Event types are: ${TYPES.join(", ")}.';
 	END IF;
@@ -213,11 +214,11 @@ BEGIN
 			USING MESSAGE = format('the event''s data has %s bytes; %s are allowed', source_bytes, max_bytes),
 			HINT = 'Publish less, such as a reference to the rest.';
 	END IF;
-	fault := posthorn.data_fault(type, source);
+	fault := posthorn.data_fault(type COLLATE "C", source);
 	IF fault IS NOT NULL THEN
 		RAISE invalid_parameter_value USING MESSAGE = format('the data of a %s is not valid: %s', type, fault);
 	END IF;
-	SELECT p.no INTO project FROM posthorn.projects p WHERE p.id = publish.project_id;
+	SELECT p.no INTO project FROM posthorn.projects p WHERE p.id = publish.project_id COLLATE "C";
 	IF project IS NULL THEN
 		RAISE foreign_key_violation USING MESSAGE = format('there is no project "%s"', left(project_id, 100)),
 			HINT = 'Project ids begin with proj_ and are those of this Posthorn.';
@@ -225,10 +226,10 @@ BEGIN
 	created_ms := floor(extract(epoch FROM created_at) * 1000);
 	IF id IS NOT NULL THEN
 		SELECT e.body = posthorn.envelope(publish.id, publish.type, coalesce(created_ms, e.created_at), publish.project_id, source)
-		INTO same FROM posthorn.events e WHERE e.project_no = project AND e.id = publish.id;
+		INTO same FROM posthorn.events e WHERE e.project_no = project AND e.id = publish.id COLLATE "C";
 		IF same IS NULL THEN
-			SELECT p.type_name = publish.type AND p.data = source AND (created_ms IS NULL OR created_ms IS NOT DISTINCT FROM p.created_at)
-			INTO same FROM posthorn.publishing p WHERE p.xact = this_xact AND p.project_no = project AND p.id = publish.id;
+			SELECT p.type_name = publish.type COLLATE "C" AND p.data = source AND (created_ms IS NULL OR created_ms IS NOT DISTINCT FROM p.created_at)
+			INTO same FROM posthorn.publishing p WHERE p.xact = this_xact AND p.project_no = project AND p.id = publish.id COLLATE "C";
 		END IF;
 		IF same THEN
 			RETURN id;
@@ -237,7 +238,7 @@ BEGIN
 				HINT = 'An id stands for one event: give another one, or none.';
 		END IF;
 	END IF;
-	SELECT t.code INTO STRICT type_code FROM posthorn.event_types t WHERE t.name = publish.type;
+	SELECT t.code INTO STRICT type_code FROM posthorn.event_types t WHERE t.name = publish.type COLLATE "C";
 	INSERT INTO posthorn.publishing (xact, project_no, created_at, type, id_given, project_id, id, type_name, data)
 	VALUES (
 		this_xact, project, created_ms, type_code, publish.id IS NOT NULL, publish.project_id,
