@@ -259,6 +259,7 @@ DECLARE
 	this_xact CONSTANT xid8 := pg_current_xact_id();
 	source CONSTANT text COLLATE "C" := btrim(data::text, E' \t\n\r');
 	source_bytes CONSTANT integer := octet_length(convert_to(source, 'UTF8'));
+	brackets text;
 	max_bytes integer;
 	created_ms bigint;
 	project posthorn.logs.project_no%TYPE;
@@ -292,6 +293,18 @@ BEGIN
 		RAISE program_limit_exceeded
 			USING MESSAGE = format('the event''s data has %s bytes; %s are allowed', source_bytes, max_bytes),
 			HINT = 'Publish less, such as a reference to the rest.';
+	END IF;
+	IF length(source) - length(translate(source, '[{', '')) > 63 THEN
+		-- Without texts and everything else. Each turn removes the innermost level.
+		brackets := translate(regexp_replace(source, '"(?:[^"\\]|\\.)*"|[^][{}"]+', '', 'g'), '{}', '[]');
+		FOR level IN 1..63 LOOP
+			EXIT WHEN brackets = '';
+			brackets := replace(brackets, '[]', '');
+		END LOOP;
+		IF brackets <> '' THEN
+			RAISE program_limit_exceeded USING MESSAGE = 'the event''s data nests deeper than 63 levels',
+				HINT = 'Publish less, such as a reference to the rest.';
+		END IF;
 	END IF;
 	fault := posthorn.data_fault(type COLLATE "C", source);
 	IF fault IS NOT NULL THEN

@@ -833,4 +833,5 @@ END $$;
 ALTER TABLE posthorn.epochs ADD COLUMN xid bigint;
 
 -- Migration 23
--- Replaces the generated functions, in databases whose `publish` failed if an argument had a collation.
+-- Replaces the generated functions, in databases whose `publish` failed if an argument had a collation, and accepted data
+-- that nests deeper than over HTTP.

@@ -167,6 +167,9 @@ const TYPES: readonly string[] = EVENT_TYPES.map(({ type }) => type);
 /** Maximum size of an event's data in bytes, unless `settings` has another. */
 const MAX_EVENT_BYTES = 262_144;
 
+/** How deep an event's data may nest: as in a call of the API, where the request is the 64th level. */
+const MAX_NESTING = 63;
+
 /** How far a store's time may be ahead of the database's. */
 const MAX_AHEAD = "5 minutes";
 
@@ -180,6 +183,7 @@ DECLARE
 	this_xact CONSTANT xid8 := pg_current_xact_id();
 	source CONSTANT text COLLATE "C" := btrim(data::text, E' \t\n\r');
 	source_bytes CONSTANT integer := octet_length(convert_to(source, 'UTF8'));
+	brackets text;
 	max_bytes integer;
 	created_ms bigint;
 	project posthorn.logs.project_no%TYPE;
@@ -213,6 +217,18 @@ BEGIN
 		RAISE program_limit_exceeded
 			USING MESSAGE = format('the event''s data has %s bytes; %s are allowed', source_bytes, max_bytes),
 			HINT = 'Publish less, such as a reference to the rest.';
+	END IF;
+	IF length(source) - length(translate(source, '[{', '')) > ${MAX_NESTING} THEN
+		-- Without texts and everything else. Each turn removes the innermost level.
+		brackets := translate(regexp_replace(source, '"(?:[^"\\]|\\.)*"|[^][{}"]+', '', 'g'), '{}', '[]');
+		FOR level IN 1..${MAX_NESTING} LOOP
+			EXIT WHEN brackets = '';
+			brackets := replace(brackets, '[]', '');
+		END LOOP;
+		IF brackets <> '' THEN
+			RAISE program_limit_exceeded USING MESSAGE = 'the event''s data nests deeper than ${MAX_NESTING} levels',
+				HINT = 'Publish less, such as a reference to the rest.';
+		END IF;
 	END IF;
 	fault := posthorn.data_fault(type COLLATE "C", source);
 	IF fault IS NOT NULL THEN
