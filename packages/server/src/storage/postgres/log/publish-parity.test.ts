@@ -108,6 +108,7 @@ const REFUSED: Readonly<Record<string, Given>> = {
 	"no quantity": quantity("0"),
 	"a negative quantity": quantity("-1e400"),
 	"a quantity too small for a number": quantity("1e-400"),
+	"a quantity too small for a number, with a long exponent": quantity("1e-00000000000400"),
 	"data that is too large": sized(MAX_BYTES + 1),
 	"objects nested too deep": nested(64),
 	"lists nested too deep": lists(64),

@@ -76,7 +76,7 @@ BEGIN
 		EXCEPTION WHEN numeric_value_out_of_range THEN
 			-- As JavaScript reads it: 0 where it is too small, which its first digit's place tells, else infinite.
 			number := CASE
-				WHEN coalesce(left(substring(content FROM '[eE](.+)'), 10)::bigint, 0) + CASE
+				WHEN coalesce(left(regexp_replace(substring(content FROM '[eE](.+)'), '^([-+]?)0+(?=.)', '\1'), 10)::bigint, 0) + CASE
 					WHEN content ~ '^-?0' THEN -1 - coalesce(length(substring(content FROM '\.(0*)')), 0)
 					ELSE length(substring(content FROM '[0-9]+')) - 1
 				END < 0 THEN 0
