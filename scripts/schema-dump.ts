@@ -9,7 +9,7 @@ import { Client } from "pg";
 const UNKNOWN = `
 	SELECT format('relation %s of kind %s', c.relname, c.relkind) AS what FROM pg_class c
 	WHERE c.relnamespace = 'posthorn'::regnamespace AND NOT c.relispartition AND (
-		c.relkind NOT IN ('r', 'p', 'i', 'I', 'S') OR c.relrowsecurity OR c.relhasrules OR c.relreplident NOT IN ('d', 'n')
+		c.relkind NOT IN ('r', 'p', 'i', 'I', 'S') OR c.relrowsecurity OR c.relhasrules OR c.relreplident NOT IN ('d', 'n', 'f')
 		OR c.relkind = 'S' AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'i') AND (
 			c.relpersistence <> 'p' OR (
 				SELECT (seqtypid, seqstart, seqincrement, seqmin, seqcache, seqcycle) FROM pg_sequence WHERE seqrelid = c.oid
@@ -45,7 +45,7 @@ const TABLES = `
 				SELECT 'toast.' || unnest(t.reloptions) FROM pg_class t WHERE t.oid = c.reltoastrelid
 			) AS o (option) ORDER BY option COLLATE "C"
 		) AS options,
-		obj_description(c.oid, 'pg_class') AS comment,
+		c.relreplident = 'f' AS "identifiedByAll", obj_description(c.oid, 'pg_class') AS comment,
 		c.relacl IS NOT NULL AND EXISTS (SELECT FROM aclexplode(c.relacl) a WHERE a.grantee <> c.relowner) AS granted
 	FROM pg_class c
 	WHERE c.relnamespace = 'posthorn'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
@@ -99,6 +99,7 @@ interface Table {
 	readonly unlogged: boolean;
 	readonly partition: string | null;
 	readonly options: readonly string[];
+	readonly identifiedByAll: boolean;
 	readonly comment: string | null;
 	readonly granted: boolean;
 }
@@ -139,7 +140,7 @@ async function functions(client: Client): Promise<string[]> {
 }
 
 async function tableText(client: Client, table: Table): Promise<string> {
-	const { oid, unlogged, partition, options, comment, granted } = table;
+	const { oid, unlogged, partition, options, identifiedByAll, comment, granted } = table;
 	const name = `posthorn.${table.name}`;
 	if (granted) throw new Error(`Rights on ${name} are granted: scripts/schema-dump.ts cannot write them yet.`);
 	const of = async <R extends Definition>(query: string) => (await client.query<R>(query, [oid])).rows;
@@ -151,6 +152,7 @@ async function tableText(client: Client, table: Table): Promise<string> {
 		partition === null ? "" : ` PARTITION BY ${partition}`,
 		options.length === 0 ? "" : ` WITH (${options.join(", ")})`,
 		";\n",
+		identifiedByAll ? `ALTER TABLE ${name} REPLICA IDENTITY FULL;\n` : "",
 		...(await of(INDEXES)).map(({ definition }) => `${definition};\n`),
 	];
 	for (const trigger of triggers) {

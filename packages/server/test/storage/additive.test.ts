@@ -44,6 +44,7 @@ test.each([
 	"ALTER TABLE lanes ADD COLUMN x INTEGER",
 	"ALTER TABLE posthorn.lanes ADD open bigint[] NOT NULL DEFAULT '{}', ADD COLUMN note text DEFAULT 'a, b; c'",
 	"ALTER TABLE posthorn.lanes SET (fillfactor = 90)",
+	"ALTER TABLE posthorn.lanes REPLICA IDENTITY FULL",
 	"CREATE OR REPLACE FUNCTION posthorn.f() RETURNS void AS $$ BEGIN DELETE FROM x; DROP TABLE y; END $$",
 	"INSERT INTO posthorn.settings (name, value) VALUES ('a', 'DROP TABLE x;')",
 ])("accepts %s", (migration) => {

@@ -14,7 +14,7 @@ const ADDITIVE: readonly RegExp[] = [
 
 /** Parts of an ALTER TABLE, separated by commas. */
 const ADDED_COLUMN = /^ADD (COLUMN )?(?!CONSTRAINT|PRIMARY|UNIQUE|CHECK|FOREIGN|EXCLUDE)\w+ /i;
-const STORAGE_OPTION = /^(SET \(|ALTER (COLUMN )?\w+ SET (STORAGE|STATISTICS|\())/i;
+const STORAGE_OPTION = /^(SET \(|REPLICA IDENTITY FULL$|ALTER (COLUMN )?\w+ SET (STORAGE|STATISTICS|\())/i;
 
 /** Why this migration would break nodes of the previous release: one line for each statement; empty if it wouldn't. */
 export function notAdditive(migration: string): string[] {

@@ -435,6 +435,7 @@ CREATE TABLE posthorn.attempt_counts (
 	status smallint[] STORAGE e NOT NULL,
 	class smallint[] STORAGE e NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500);
+ALTER TABLE posthorn.attempt_counts REPLICA IDENTITY FULL;
 
 CREATE TABLE posthorn.attempt_stats (
 	project_no bigint NOT NULL,

@@ -835,3 +835,8 @@ ALTER TABLE posthorn.epochs ADD COLUMN xid bigint;
 -- Migration 23
 -- Replaces the generated functions, in databases whose `publish` failed if an argument had a collation, and accepted data
 -- that nests deeper than over HTTP.
+
+-- Migration 24
+-- Rows without a key can't be deleted in a database whose changes are published (`CREATE PUBLICATION … FOR ALL TABLES`).
+
+ALTER TABLE posthorn.attempt_counts REPLICA IDENTITY FULL;
