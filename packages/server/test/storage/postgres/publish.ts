@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { Client, DatabaseError } from "pg";
 import { expect } from "vitest";
@@ -20,6 +21,15 @@ export interface Args {
 	readonly createdAt?: string;
 }
 
+export const ENCODINGS = ["UTF8", "SQL_ASCII"] as const;
+type Encoding = (typeof ENCODINGS)[number];
+
+async function createDatabase(server: PostgresServer, encoding: Encoding): Promise<string> {
+	const name = `test_${randomBytes(8).toString("hex")}`;
+	await server.execute(`CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0`);
+	return Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
+}
+
 /** A database that a node and a store share, and connections of each. */
 export class SharedDatabase {
 	readonly url: string;
@@ -27,24 +37,28 @@ export class SharedDatabase {
 	readonly storage: PostgresStorage;
 	readonly ids = new IdSource(clock);
 	readonly #server: PostgresServer;
+	readonly #isReused: boolean;
 	readonly #clients: Client[] = [];
 	readonly #roles: string[] = [];
 
-	private constructor(server: PostgresServer, url: string, storage: PostgresStorage) {
+	private constructor(server: PostgresServer, url: string, storage: PostgresStorage, isReused: boolean) {
 		this.#server = server;
+		this.#isReused = isReused;
 		this.url = url;
 		this.storage = storage;
 	}
 
-	static async open(server: PostgresServer): Promise<SharedDatabase> {
-		const url = await takeDatabase(server);
-		return new SharedDatabase(server, url, await openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS }));
+	static async open(server: PostgresServer, encoding: Encoding = "UTF8"): Promise<SharedDatabase> {
+		const isReused = encoding === "UTF8";
+		const url = await (isReused ? takeDatabase(server) : createDatabase(server, encoding));
+		const storage = await openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS });
+		return new SharedDatabase(server, url, storage, isReused);
 	}
 
 	async close(): Promise<void> {
 		await Promise.all(this.#clients.map((client) => client.end()));
 		await this.storage.close();
-		await giveDatabaseBack(this.#server, this.url);
+		await (this.#isReused ? giveDatabaseBack(this.#server, this.url) : this.#server.dropDatabase(this.url));
 		for (const role of this.#roles) await this.#server.execute(`DROP ROLE ${role}`);
 	}
 

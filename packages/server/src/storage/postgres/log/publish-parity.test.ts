@@ -2,7 +2,7 @@
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
-import { publish, refusal, SharedDatabase } from "../../../../test/storage/postgres/publish.ts";
+import { ENCODINGS, publish, refusal, SharedDatabase } from "../../../../test/storage/postgres/publish.ts";
 import { parseBody } from "../../../api/http/json-body.ts";
 import { Problem } from "../../../api/http/problem.ts";
 import { readNewEvents } from "../../../api/routes/publishing/publish.ts";
@@ -49,6 +49,8 @@ const ACCEPTED: Readonly<Record<string, Given>> = {
 	"spaces around the data": { data: ' \r\n\t{ "a" : 1 }\n' },
 	"repeated names without a rule": purchase({ note: "1", "\\u006eote": "2" }),
 	"escapes that PostgreSQL's text can't hold": purchase({ order_id: '"\\u0000\\ud800"' }),
+	"escapes beyond ASCII": purchase({ items: '[{"name":"Caf\\u00e9 \\ud83c\\udfba"}]', "\\u00e9": "1" }),
+	"an address beyond ASCII": email("à@exämple.com"),
 	"large and small numbers": { data: '{"a":1e400,"b":1e-400,"c":9007199254740993,"d":1.10}' },
 	"a quantity between two integers": quantity("0.5"),
 	"a quantity with a long exponent": quantity("1e00000000000400"),
@@ -101,6 +103,7 @@ const REFUSED: Readonly<Record<string, Given>> = {
 	"an address without @": email("ada"),
 	"an address with a space": email("a da@example.com"),
 	"an address with a wide space": email("a\u3000da@example.com"),
+	"an address with an escaped space": purchase({ customer_email: '"a\\u00A0da@example.com"' }),
 	"an address that is too long": email(`${"a".repeat(310)}@example.co`),
 	"items that aren't a list": purchase({ items: "{}" }),
 	"an item that isn't an object": purchase({ items: "[{},1]" }),
@@ -118,7 +121,7 @@ const REFUSED: Readonly<Record<string, Given>> = {
 	"a time six minutes ahead": minutesAhead(6),
 };
 
-describe("both doors", () => {
+describe.each(ENCODINGS)("in a database with %s, both doors", (encoding) => {
 	let server: PostgresServer;
 	let database: SharedDatabase;
 	let client: Client;
@@ -128,7 +131,7 @@ describe("both doors", () => {
 
 	beforeAll(async () => {
 		server = await PostgresServer.start();
-		database = await SharedDatabase.open(server);
+		database = await SharedDatabase.open(server, encoding);
 		const { storage, ids } = database;
 		client = await database.connect();
 		[api, sql] = [await database.project(), await database.project()];

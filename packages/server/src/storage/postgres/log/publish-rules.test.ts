@@ -2,23 +2,23 @@ import fc from "fast-check";
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
-import { SharedDatabase } from "../../../../test/storage/postgres/publish.ts";
+import { ENCODINGS, SharedDatabase } from "../../../../test/storage/postgres/publish.ts";
 import { faultsOf } from "../../../engine/publish/check.ts";
 
 /** All results in one statement. */
 const AT_ONCE = 200;
 
 let server: PostgresServer;
-let database: SharedDatabase;
-let client: Client;
+let databases: SharedDatabase[];
+let clients: Client[];
 
 beforeAll(async () => {
 	server = await PostgresServer.start();
-	database = await SharedDatabase.open(server);
-	client = await database.connect();
+	databases = await Promise.all(ENCODINGS.map((encoding) => SharedDatabase.open(server, encoding)));
+	clients = await Promise.all(databases.map((database) => database.connect()));
 }, START_TIMEOUT_MS);
 afterAll(async () => {
-	await database.close();
+	await Promise.all(databases.map((database) => database.close()));
 	await server.stop();
 });
 
@@ -141,13 +141,13 @@ const data: Readonly<Record<string, fc.Arbitrary<string>>> = {
 	}),
 };
 
-test.each(Object.keys(data))(
-	"%s data is refused exactly when the API refuses it, for one of its reasons",
-	async (type) => {
+test.each(Object.keys(data).flatMap((type) => ENCODINGS.map((encoding, i) => [type, encoding, i] as const)))(
+	"%s data is refused exactly when the API refuses it, for one of its reasons: %s",
+	async (type, _, i) => {
 		const seen = { valid: 0, refused: 0 };
 		const batch = fc.array(data[type]!, { minLength: AT_ONCE, maxLength: AT_ONCE });
 		const check = fc.asyncProperty(batch, async (sources) => {
-			const { rows } = await client.query<{ fault: string | null }>(
+			const { rows } = await clients[i]!.query<{ fault: string | null }>(
 				"SELECT posthorn.data_fault($1, source) AS fault FROM unnest($2::text[]) WITH ORDINALITY AS s (source, n) ORDER BY n",
 				[type, sources],
 			);

@@ -833,8 +833,8 @@ END $$;
 ALTER TABLE posthorn.epochs ADD COLUMN xid bigint;
 
 -- Migration 23
--- Replaces the generated functions, in databases whose `publish` failed if an argument had a collation, and accepted data
--- that nests deeper than over HTTP.
+-- Replaces the generated functions, in databases whose `publish` failed if an argument had a collation, accepted data that
+-- nests deeper than over HTTP, and misread characters beyond ASCII if the encoding is SQL_ASCII.
 
 -- Migration 24
 -- Rows without a key can't be deleted in a database whose changes are published (`CREATE PUBLICATION … FOR ALL TABLES`).

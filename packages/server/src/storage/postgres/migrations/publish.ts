@@ -12,6 +12,9 @@ import { CURRENCIES, EVENT_TYPES, eventTypeEntry, type JsonSchema } from "@posth
 /** The characters that JavaScript's \s matches, for a bracket expression. */
 const SPACE = String.raw`\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff`;
 
+/** The same beyond ASCII, as the bytes of UTF-8. */
+const SPACE_BYTES = String.raw`'\u00c2\u00a0|\u00e1\u009a\u0080|\u00e2(?:\u0080[\u0080-\u008a\u00a8\u00a9\u00af]|\u0081\u009f)|\u00e3\u0080\u0080|\u00ef\u00bb\u00bf'`;
+
 /** The rules that `value_fault` checks, as the catalogue's schemas state them. */
 const RULES: Readonly<Record<string, JsonSchema>> = {
 	identifier: { type: "string", minLength: 1 },
@@ -110,9 +113,18 @@ BEGIN
 		RETURN NULL;
 	END IF;
 	-- Escapes that PostgreSQL's text cannot hold stand for one character that no rule asks for.
-	data := regexp_replace(
-		regexp_replace(source, '(?<!\\)((?:\\\\)*)\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}', '\1\\ufffd', 'g'),
-		'(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][[:xdigit:]]{2})', '\1\\ufffd', 'g')::json;
+	source := regexp_replace(
+		regexp_replace(source, '(?<!\\)((?:\\\\)*)\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}', '\1\\u0001', 'g'),
+		'(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][[:xdigit:]]{2})', '\1\\u0001', 'g');
+	IF current_setting('server_encoding') = 'SQL_ASCII' THEN
+		-- Here text is bytes: spaces become ASCII's, and of all other characters a single byte is left.
+		source := regexp_replace(regexp_replace(regexp_replace(regexp_replace(source,
+			'(?<!\\)((?:\\\\)*)\\u(?:00[aA]0|1680|20(?:0[0-9aA]|2[89fF]|5[fF])|3000|[fF][eE][fF][fF])', '\1\\u0020', 'g'),
+			'(?<!\\)((?:\\\\)*)\\u(?!00[0-7])[[:xdigit:]]{4}', '\1\\u0001', 'g'),
+			${SPACE_BYTES}, ' ', 'g'),
+			'[\u0080-\u00bf]', '', 'g');
+	END IF;
+	data := source::json;
 	WITH r (place, name, rule, required) AS (
 		SELECT all_rules.place, all_rules.name, all_rules.rule, all_rules.required
 		FROM (VALUES
