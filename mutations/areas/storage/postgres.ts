@@ -261,4 +261,22 @@ export const STORAGE_POSTGRES = [
 			why: "Renewals meet the settles' locks, and leases are renewed one by one.",
 		},
 	]),
+	...of("server/src/storage/postgres/connection/session-settings.ts", inPostgres("log/publish-access"), [
+		{
+			name: "postgres-names-anywhere",
+			find: 'search_path: "pg_catalog"',
+			replace: 'search_path: "public"',
+			only: "operators",
+			why: "An operator that a store creates runs with the rights of the nodes.",
+		},
+	]),
+	...of("server/src/storage/postgres/migrations/index.ts", inPostgres("upgrade"), [
+		{
+			name: "postgres-migrates-as-itself",
+			find: "await client.query(AS_OWNER);",
+			replace: "",
+			only: "administrator",
+			why: "Nodes can't use the tables that an administrator's migration created.",
+		},
+	]),
 ];
