@@ -148,6 +148,28 @@ describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
 		}
 	});
 
+	// The owner of the database chooses where names are looked up first, until a session says otherwise.
+	test("no connection uses the functions of a store, even if settings can't be startup settings", async () => {
+		const used = (what: string) => `INSERT INTO shop.used VALUES ('${what}');`;
+		await server.execute(
+			`CREATE SCHEMA shop;
+			CREATE TABLE shop.used (what text);
+			CREATE FUNCTION shop.pg_backend_pid() RETURNS integer LANGUAGE plpgsql AS
+				$$ BEGIN ${used("pg_backend_pid")} RETURN pg_catalog.pg_backend_pid(); END $$;
+			CREATE FUNCTION shop.equal(text, text) RETURNS boolean LANGUAGE plpgsql AS
+				$$ BEGIN ${used("=")} RETURN $1 OPERATOR(pg_catalog.=) $2; END $$;
+			CREATE FUNCTION shop.joined(bigint, text) RETURNS text LANGUAGE plpgsql AS
+				$$ BEGIN ${used("||")} RETURN $1::text || $2; END $$;
+			CREATE OPERATOR shop.= (FUNCTION = shop.equal, LEFTARG = text, RIGHTARG = text);
+			CREATE OPERATOR shop.|| (FUNCTION = shop.joined, LEFTARG = bigint, RIGHTARG = text);
+			ALTER DATABASE ${new URL(url).pathname.slice(1)} SET search_path = shop, pg_catalog`,
+			url,
+		);
+		for (const startup of ["refuse", "drop"] as const)
+			await (await open(await pool({ startup, mode: "session" }))).close();
+		expect(await server.execute("SELECT DISTINCT what FROM shop.used", url)).toEqual([]);
+	});
+
 	const really = pgbouncer === null ? describe.skip : describe;
 	really(`pgbouncer itself${pgbouncer === null ? ", which is not installed here" : ""}`, () => {
 		const OURS = "ignore_startup_parameters";

@@ -139,7 +139,7 @@ async function check(url: string): Promise<Sessions> {
 
 /** The server's process id for this statement. */
 async function processOf(client: Client): Promise<number> {
-	const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+	const { rows } = await client.query<{ pid: number }>("SELECT pg_catalog.pg_backend_pid() AS pid");
 	return rows[0]!.pid;
 }
 
@@ -162,7 +162,7 @@ async function sharesSessions(one: Client, other: Client): Promise<boolean> {
 
 async function hasSettings(client: Client): Promise<boolean> {
 	const { rows } = await client.query<{ name: keyof typeof SESSION_SETTINGS; setting: string }>(
-		"SELECT name, setting FROM pg_catalog.pg_settings WHERE name = ANY ($1)",
+		"SELECT name, setting FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) ANY ($1)",
 		[Object.keys(SESSION_SETTINGS)],
 	);
 	return rows.length > 0 && rows.every(({ name, setting }) => setting === SESSION_SETTINGS[name]);

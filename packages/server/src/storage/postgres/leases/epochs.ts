@@ -29,7 +29,7 @@
  * Events that a store publishes by SQL between a promotion and the first connection of a node count as kept.
  */
 import { randomBytes } from "node:crypto";
-import { Client, type ClientBase, type ClientConfig } from "pg";
+import { Client, type ClientBase, type PoolConfig } from "pg";
 import type { Claim, LostTail } from "../../port/peers.ts";
 import { StorageError } from "../../port.ts";
 import { toStoredId } from "../../shared/deliveries.ts";
@@ -213,7 +213,7 @@ const FORGET_FORKS = "DELETE FROM posthorn.log_forks WHERE epoch < $1 AND lost I
 
 /** Joins the server's current epoch, and begins it if no node has. */
 export async function joinEpoch(
-	config: ClientConfig,
+	config: PoolConfig,
 	{ memory, ends, claims, claimed, termMs, now }: Joining,
 	check: (client: ClientBase) => Promise<void>,
 ): Promise<Joined> {
@@ -222,6 +222,7 @@ export async function joinEpoch(
 	client.on("error", () => undefined);
 	try {
 		await client.connect();
+		await config.onConnect?.(client);
 		await check(client);
 		await client.query(`BEGIN; SET LOCAL statement_timeout = ${JOIN_TIMEOUT_MS}; ${LOCK}`);
 		const server = await describe(client);
