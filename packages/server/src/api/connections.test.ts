@@ -463,6 +463,23 @@ test("a request without a host, or with several, ends its connection", async () 
 		expect(await answers(await open(text), 1)).toContain(" 200 ");
 });
 
+// Each had a copy of its own, which no budget counted.
+test("clients that don't read the API's document share its bytes", async () => {
+	await start({});
+	const { length } = (await api.call("GET", "/openapi.json")).text;
+	// As if the kernel's buffers were full.
+	api.app.server.prependListener("connection", (socket: Socket) =>
+		Object.assign(socket, { _write: () => {}, _writev: () => {} }),
+	);
+	const before = process.memoryUsage().arrayBuffers;
+	const count = 40;
+	for (let i = 0; i < count; i++) await open(GET("/openapi.json"));
+	const areUnread = () => accepted.length === count && accepted.every(({ writableLength }) => writableLength > 0);
+	await vi.waitUntil(areUnread, { timeout: 30_000 });
+	expect(process.memoryUsage().arrayBuffers - before).toBeLessThan((count * length) / 4);
+	for (const socket of accepted) socket.destroy();
+});
+
 test("disconnects a client that doesn't read, but not one on a quiet stream", async () => {
 	await start({ parts: () => ({ connectionLimits: { stallMs: 300, readMs: 600, checkMs: 50 } }) });
 	const project = await api.project();

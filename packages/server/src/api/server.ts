@@ -109,9 +109,9 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		parts.changes.close();
 		connections.end();
 	});
-	let openApi: string | undefined;
-	const document = (): string => {
-		openApi ??= JSON.stringify(openApiDocument(routes, parts.config));
+	let openApi: Uint8Array | undefined;
+	const document = (): Uint8Array => {
+		openApi ??= Buffer.from(JSON.stringify(openApiDocument(routes, parts.config)));
 		return openApi;
 	};
 	const routes: Route[] = apiRoutes(parts, document, storageCheck);

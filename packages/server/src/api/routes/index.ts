@@ -24,7 +24,11 @@ import { changeRoutes, insightRoutes } from "./webhooks/insight.ts";
 import { webhookRoutes } from "./webhooks/webhooks.ts";
 
 /** @param openApi the document's JSON text, made at the first request for it */
-export function apiRoutes(parts: ApiParts, openApi: () => string, storageCheck = new StorageCheck(parts)): Route[] {
+export function apiRoutes(
+	parts: ApiParts,
+	openApi: () => string | Uint8Array,
+	storageCheck = new StorageCheck(parts),
+): Route[] {
 	return [
 		...projectRoutes(parts),
 		...apiKeyRoutes(parts),

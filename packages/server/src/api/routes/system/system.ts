@@ -40,10 +40,14 @@ export function systemRoutes(parts: ApiParts, storageCheck: Pick<StorageCheck, "
 	}
 
 	const renders = new RateLimit(METRICS.renders, clock);
-	let rendered: Promise<string> | undefined;
-	/** The last text while there were too many renders: it takes milliseconds of the main thread, and anyone may ask. */
-	function renderMetrics(): Promise<string> {
-		if (renders.take("all") === null || rendered === undefined) rendered = metrics.registry.metrics();
+	let rendered: Promise<Uint8Array> | undefined;
+	/**
+	 * The last text while there were too many renders: it takes milliseconds of the main thread, and anyone may ask. Its
+	 * bytes are shared by all responses, which no budget counts.
+	 */
+	function renderMetrics(): Promise<Uint8Array> {
+		if (renders.take("all") === null || rendered === undefined)
+			rendered = metrics.registry.metrics().then((text) => Buffer.from(text));
 		return rendered;
 	}
 
@@ -106,8 +110,8 @@ export function systemRoutes(parts: ApiParts, storageCheck: Pick<StorageCheck, "
 	];
 }
 
-/** @param openApi the document's JSON text, generated at the first request */
-export function docsRoutes(openApi: () => string): Route[] {
+/** @param openApi the document's JSON text, generated at the first request and shared by all responses */
+export function docsRoutes(openApi: () => string | Uint8Array): Route[] {
 	return [
 		route("GET", "/openapi.json", "getOpenApi", {
 			summary: "This API as an OpenAPI 3.1 document",
@@ -129,7 +133,7 @@ export function docsRoutes(openApi: () => string): Route[] {
 			access: "open",
 			success: { status: 200, description: "A script, compressed.", contentType: "text/javascript" },
 			async handler({ request }) {
-				const takesGzip = /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
+				const takesGzip = acceptedEncodings(request.headers["accept-encoding"])("gzip");
 				return new RawResponse(await referenceScript({ gzip: takesGzip }), "text/javascript; charset=utf-8", {
 					"Cache-Control": "no-cache",
 					Vary: "Accept-Encoding",
