@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { acceptedEncodings } from "./http/encodings.ts";
 
 /** Paths that are never dashboard pages. */
 const NO_PAGE = /^\/(?:v1|assets|docs|problems|openapi\.json|healthz|readyz|metrics)(?:[/?]|$)/;
@@ -62,16 +63,9 @@ function serveAssets(app: FastifyInstance, folder: string): void {
 	});
 }
 
-/** The smallest form that the client accepts (RFC 9110, 12.5.3). */
-function bestFor({ forms }: Asset, accepted = ""): Form {
-	const weights = new Map(
-		accepted.split(",").map((part) => {
-			const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
-			const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? "1";
-			return [name, Number(weight)];
-		}),
-	);
-	const accepts = (encoding: string) => (weights.get(encoding) ?? weights.get("*") ?? 0) > 0;
+/** The smallest form that the client accepts. */
+function bestFor({ forms }: Asset, accepted: string | undefined): Form {
+	const accepts = acceptedEncodings(accepted);
 	const last = forms.at(-1)!;
 	return forms.find(({ encoding }) => encoding !== null && accepts(encoding)) ?? last;
 }

@@ -152,6 +152,9 @@ test("the reference only runs its own script, and names no other host", async ()
 	const script = await api.app.inject({ url: src, headers: { "accept-encoding": "gzip" } });
 	expect(script.statusCode).toBe(200);
 	expect(script.headers["content-encoding"]).toBe("gzip");
+	// Its name was enough.
+	const refused = await api.app.inject({ url: src, headers: { "accept-encoding": "gzip;q=0, identity" } });
+	expect(refused.headers["content-encoding"]).toBeUndefined();
 	const plain = await api.app.inject(src);
 	expect(plain.payload.length).toBeGreaterThan(script.rawPayload.length);
 	expect(plain.headers["content-type"]).toMatch(/^text\/javascript/);

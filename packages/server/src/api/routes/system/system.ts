@@ -5,6 +5,7 @@ import { RateLimit } from "../../../base/throttle.ts";
 import { quarantineNotice } from "../../../engine/quarantine.ts";
 import { holdText } from "../../../engine/retention-clock.ts";
 import { shortageText } from "../../../net/shortages.ts";
+import { acceptedEncodings } from "../../http/encodings.ts";
 import { PROBLEMS, Problem, type ProblemKind } from "../../http/problem.ts";
 import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../../openapi/reference/reference.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
