@@ -97,7 +97,13 @@ test("refuses a batch if an element isn't JSON, and writes nothing", async () =>
 		expect(status).toBe(400);
 		expect(json.detail).toContain(detail);
 	}
-	for (const raw of [`{"events":[${event}`, `{"events":[${event}},"a":0}`, `{"events":[],"events":[${event}]}`]) {
+	for (const raw of [
+		`{"events":[${event}`,
+		`{"events":[${event}},"a":0}`,
+		`{"events":[],"events":[${event}]}`,
+		// The list was published, although JSON.parse takes the last member.
+		`{"events":[${event}],"events":null}`,
+	]) {
 		const { status, json } = await api.call("POST", `${project}/events`, { raw });
 		expect([status, json.type]).toEqual([400, "/problems/malformed-request"]);
 	}

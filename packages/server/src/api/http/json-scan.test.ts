@@ -137,9 +137,11 @@ test("stops at the limit, and reports the byte", () => {
 	expect(scanJson(Buffer.from('{"events":[0,[]]}'), { nesting: 2, list })).toEqual({ kind: "deep", at: 13 });
 	expect(scanJson(Buffer.from('{"other":[0,0,0,0,0]}'), { nesting: 2, list })).toMatchObject({ list: null });
 	expect(scanJson(Buffer.from('{"a":{"events":[0,0,0,0]}}'), { nesting: 3, list })).toMatchObject({ list: null });
-	expect(scanJson(Buffer.from('{"events":[0],"events":[0]}'), { nesting: 2, list })).toEqual({
-		kind: "broken",
-		at: 23,
-	});
+	for (const second of ["[0]", "0", "{}"])
+		expect(scanJson(Buffer.from(`{"events":[0],"events":${second}}`), { nesting: 2, list })).toEqual({
+			kind: "broken",
+			at: 14,
+		});
+	expect(scanJson(Buffer.from('{"events":0,"events":[0]}'), { nesting: 2, list })).toMatchObject({ kind: "fits" });
 	expect(scanJson(Buffer.from('{"events":[0'), { nesting: 2, list })).toEqual({ kind: "broken", at: 12 });
 });

@@ -69,7 +69,7 @@ export type Scan =
 	| { readonly kind: "deep"; readonly at: number }
 	/** The list has more elements than allowed, at this byte. */
 	| { readonly kind: "long"; readonly at: number }
-	/** The list has no end, or there are two. */
+	/** The list has no end, or another member with its name follows it. */
 	| { readonly kind: "broken"; readonly at: number };
 
 export interface ScanLimits {
@@ -126,6 +126,8 @@ export function scanJson(bytes: Uint8Array, { nesting, list: wanted }: ScanLimit
 				at = endOfString(bytes, from);
 				if (depth === 1 && atName) {
 					isMember = member !== undefined && isName(bytes, from, at, member);
+					// JSON.parse would take the last one, whatever it is.
+					if (isMember && list) return { kind: "broken", at: from - 1 };
 					atName = false;
 				}
 				break;
@@ -136,10 +138,7 @@ export function scanJson(bytes: Uint8Array, { nesting, list: wanted }: ScanLimit
 				if (depth > deepest) deepest = depth;
 				if (depth === 1) atName = byte === OPEN_BRACE;
 				else if (depth === 2) {
-					if (isMember && byte === OPEN_BRACKET) {
-						if (list) return { kind: "broken", at };
-						listStart = at;
-					}
+					if (isMember && byte === OPEN_BRACKET) listStart = at;
 					isMember = false;
 				}
 				break;
