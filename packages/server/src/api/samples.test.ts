@@ -34,6 +34,15 @@ test("a sample goes to every subscribed webhook, and its id says what it is", as
 	).toMatchObject({ target: { id: json.id }, detail: { type: "delivery.success", webhooks: 2 } });
 });
 
+// It was parsed and written again: 12345678901234567890 became 12345678901234567000.
+test("the data of a sample is delivered as it was sent", async () => {
+	const project = await api.project();
+	const data = '{ "order_id": "1", "n": 12345678901234567890, "10": 1.0, "2": "\\u00e4" }';
+	const raw = `{"type":"delivery.success","webhooks":0,"data":${data}}`;
+	const { json } = await api.call("POST", `${project}/samples`, { raw });
+	expect((await api.call("GET", `${project}/events/${json.id}`)).text).toContain(`"data":${data}}`);
+});
+
 test("publishes nothing if the number of webhooks differs", async () => {
 	const project = await api.project();
 	await api.webhook(project);

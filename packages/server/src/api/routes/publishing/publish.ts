@@ -121,8 +121,8 @@ export function publishRoutes({ storage, engine, config, ids }: ApiParts): Route
 			checksOwnBody: true,
 			success: { status: 202, description: "The event is published.", schema: PublishedEvent },
 			problems: { conflict: "The type has more or fewer subscribed webhooks than `webhooks` says." },
-			async handler({ params: { projectId }, body, audit }) {
-				const { type, data, webhooks } = readSample(body);
+			async handler({ params: { projectId }, request, audit }) {
+				const { type, data, webhooks } = readSample(request.body, request.bodyText);
 				const subscribers = await countSubscribers(projectId, type);
 				if (subscribers !== webhooks)
 					throw new Problem(
@@ -237,8 +237,11 @@ function readEvent(
 
 const SAMPLE_FIELDS: ReadonlySet<string> = new Set(["type", "data", "webhooks"]);
 
-/** @throws Problem 422 with all faults */
-function readSample(body: unknown) {
+/**
+ * @param source of `body`
+ * @throws Problem 422 with all faults
+ */
+function readSample(body: unknown, source: string) {
 	if (!isObject(body)) throw invalid([{ pointer: "", detail: "must be an object" }]);
 	const { type, data, webhooks } = body;
 	const faults: Fault[] = Object.keys(body)
@@ -250,7 +253,7 @@ function readSample(body: unknown) {
 	if (!isObject(data)) throw invalid([...faults, { pointer: "/data", detail: "must be an object" }]);
 	if (!Number.isSafeInteger(webhooks) || (webhooks as number) < 0)
 		faults.push({ pointer: "/webhooks", detail: "must be a whole number from 0" });
-	const text = JSON.stringify(data);
+	const text = memberSource(source, "data")!;
 	faults.push(...dataFaults(type, text));
 	if (faults.length > 0) throw invalid(faults);
 	return { type, data: text, webhooks: webhooks as number };
