@@ -46,6 +46,19 @@ test("localhost and names below it are this machine, without asking DNS", async 
 	expect(receiver.received).toHaveLength(2);
 });
 
+// It was waited for, five minutes long, although the receiver had responded. "listen" sent nothing else meanwhile.
+test("a response whose body never ends counts from its status on", async () => {
+	const endless = createServer((_, response) => response.writeHead(201).write("began"));
+	await once(endless.listen(0, "127.0.0.1"), "listening");
+	const { port } = endless.address() as AddressInfo;
+	const { code, out } = await user.run(["trigger", "customer.created", "--to", `${port}/hooks`, "--json"]);
+	const closed = once(endless, "close");
+	endless.close();
+	endless.closeAllConnections();
+	await closed;
+	expect([code, JSON.parse(out)]).toMatchObject([0, { kind: "responded", status: 201, body: "began" }]);
+});
+
 test.each([
 	["http://api.localhost:8420", true],
 	["http://127.0.0.1.example.com:8420", true],

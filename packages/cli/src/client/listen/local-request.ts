@@ -30,6 +30,8 @@ const HTTP = { request: httpRequest, agent: new HttpAgent() };
 const HTTPS = { request: httpsRequest, agent: new HttpsAgent() };
 /** As much of the response as the delivery log keeps, bytes. */
 const KEPT_BYTES = 1_024;
+/** How long to wait for that, milliseconds; as a delivery does. */
+const BODY_MS = 1_000;
 
 /** The headers of a request that is signed now. */
 function signedHeaders({ id, type, body }: LocalEvent, { secret, brand = DEFAULT_BRAND }: Signer) {
@@ -81,10 +83,11 @@ function respond(target: URL, event: LocalEvent, signer: Signer, signal?: AbortS
 	});
 }
 
-/** The start of a body. A response counts from its status on, even if its body breaks off. */
+/** The start of a body. A response counts from its status on, even if its body breaks off or never ends. */
 async function readStart(response: IncomingMessage): Promise<string> {
 	const chunks: Uint8Array[] = [];
 	let bytes = 0;
+	const timer = setTimeout(() => response.destroy(), BODY_MS);
 	try {
 		for await (const chunk of response) {
 			chunks.push(chunk);
@@ -92,7 +95,9 @@ async function readStart(response: IncomingMessage): Promise<string> {
 			if (bytes >= KEPT_BYTES) break;
 		}
 	} catch {
-		// It broke off.
+		// It broke off, or took too long.
+	} finally {
+		clearTimeout(timer);
 	}
 	return Buffer.concat(chunks).subarray(0, KEPT_BYTES).toString();
 }
