@@ -1,6 +1,7 @@
 /** The keys that `posthorn listen` takes at a terminal. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { emitKeypressEvents, type Key } from "node:readline";
 
 /**
  * Whether this process receives the keys that are pressed. If a shell started it with `&`, the shell does, and the
@@ -29,15 +30,14 @@ function isInBackground(): boolean {
 export function watchKeys(keys: Readonly<Record<string, () => void>>): () => void {
 	const { stdin } = process;
 	if (!hasKeys()) return () => {};
-	const CTRL_C = "\u0003";
-	const onKeys = (text: Buffer): void => {
-		for (const key of text.toString()) {
-			if (key === CTRL_C) process.kill(process.pid, "SIGINT");
-			else keys[key.toLowerCase()]?.();
-		}
+	// Other keys, such as F2, send several characters, among them these.
+	const onKey = (_text: string | undefined, { name, ctrl, meta }: Key): void => {
+		if (ctrl && name === "c") process.kill(process.pid, "SIGINT");
+		else if (name !== undefined && !ctrl && !meta) keys[name]?.();
 	};
-	stdin.setRawMode(true).on("data", onKeys).resume();
+	emitKeypressEvents(stdin);
+	stdin.setRawMode(true).on("keypress", onKey).resume();
 	return () => {
-		stdin.setRawMode(false).off("data", onKeys).pause();
+		stdin.setRawMode(false).off("keypress", onKey).pause();
 	};
 }
