@@ -124,6 +124,22 @@ test("webhooks are created, shown, paused, resumed, rotated and deleted", async 
 	expect((await on.user.run(["webhooks", "list", "--json"])).out).toBe("[]\n");
 });
 
+// Those beyond the first 200 were left out, without a word.
+test("all webhooks of a project are listed", async () => {
+	await on.service.stop();
+	Object.assign(on.service.settings, { POSTHORN_MAX_WEBHOOKS: "201" });
+	await on.service.startAgain();
+	const ids: string[] = [];
+	for (let n = 0; n < 201; n++) {
+		const webhook = { url: `https://example.com/${n}`, events: ["delivery.success"] };
+		ids.push(((await on.service.post(`/v1/projects/${on.project.id}/webhooks`, webhook)) as { id: string }).id);
+	}
+	const listed: { id: string }[] = JSON.parse((await on.user.run(["webhooks", "list", "--json"])).out);
+	expect(listed.map(({ id }) => id)).toEqual(ids);
+	const table = (await on.user.run(["webhooks", "list"])).out.trimEnd().split("\n");
+	expect([table.length, table.at(-1)]).toEqual([202, expect.stringContaining("https://example.com/200")]);
+});
+
 test("WAITING includes retries, as in the dashboard", async () => {
 	const hook = ["webhooks", "create", "https://receiver.invalid/hooks", "--events", "all", "--json"];
 	const { id } = JSON.parse((await on.user.run(hook)).out);

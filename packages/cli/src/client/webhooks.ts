@@ -7,6 +7,7 @@ import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseTypes } from "./event-types.ts";
 import { ago, clean, note, printFields, printJson, printTable } from "./output.ts";
+import { allOf } from "./pages.ts";
 
 export interface NewWebhookOptions extends ConnectionOptions {
 	readonly events: readonly string[];
@@ -18,10 +19,8 @@ const ONE = "/v1/projects/{project_id}/webhooks/{webhook_id}";
 
 export async function listWebhooks(options: ConnectionOptions): Promise<void> {
 	const { client, project } = await connect(options);
-	const { data } = await client.api.GET(COLLECTION, {
-		params: { path: { project_id: project }, query: { limit: 200 } },
-	});
-	const webhooks = data!.data;
+	const path = { project_id: project };
+	const webhooks = await allOf((query) => client.api.GET(COLLECTION, { params: { path, query } }));
 	if (options.json) return printJson(webhooks);
 	if (webhooks.length === 0) return note("There are no webhooks yet: posthorn webhooks create URL --events TYPE,…");
 	const healths = await healthsOf(client, project);
