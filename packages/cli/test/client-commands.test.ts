@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { EVENT_TYPES } from "@posthorn/protocol";
 import {
 	createAuthority,
@@ -413,6 +414,31 @@ test("says in plain words why a call failed, and when there is nothing to show",
 		});
 	expect(await on.user.run(["logs", "list"])).toMatchObject({ code: 0, out: "", err: "No attempts found.\n" });
 	expect(await on.user.run(["logs", "list", "--json"])).toMatchObject({ code: 0, out: "", err: "" });
+});
+
+// Where standard output was a terminal, a file with the messages had its colors. So had everything on machines that set
+// CI, and with FORCE_COLOR=0.
+test("only a terminal gets colors, unless the environment says otherwise", async () => {
+	const colored = "\u001b[2mNo attempts found.\u001b[22m\n";
+	for (const [env, err] of [
+		[{}, "No attempts found.\n"],
+		[{ CI: "true" }, "No attempts found.\n"],
+		[{ FORCE_COLOR: "0" }, "No attempts found.\n"],
+		[{ FORCE_COLOR: "false" }, "No attempts found.\n"],
+		[{ FORCE_COLOR: "1" }, colored],
+		[{ FORCE_COLOR: "1", NO_COLOR: "1" }, "No attempts found.\n"],
+	] as const)
+		expect((await on.user.run(["logs", "list"], { env })).err.replace(/^\(node.*\n.*\n/, "")).toBe(err);
+	if (process.platform !== "linux") return;
+	const at = async (script: string): Promise<string> => {
+		const shell = on.user.atTerminal(script);
+		const said = text(shell.stdout!);
+		await within("the shell to end", once(shell, "close"));
+		return said;
+	};
+	expect(await at("posthorn logs list")).toContain(colored.trimEnd());
+	await at("posthorn logs list 2> messages.txt");
+	expect(readFileSync(join(on.user.home, "messages.txt"), "utf8")).toBe("No attempts found.\n");
 });
 
 // Node takes the option for its own, unless "--" comes before the script, as in the archive's launcher.

@@ -1,6 +1,6 @@
 /** What commands print: results to standard output, everything else to standard error. */
 import { stripVTControlCharacters } from "node:util";
-import { colors } from "../colors.ts";
+import { colors, errorColors } from "../colors.ts";
 
 /** Characters that could drive the terminal: controls, line separators, and marks of direction. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
@@ -23,9 +23,9 @@ export function jsonLine(json: string): string {
 
 export const printJson = (value: unknown): void => console.log(jsonLine(JSON.stringify(value)));
 
-export const note = (text: string): void => console.error(colors.dim(text));
+export const note = (text: string): void => console.error(errorColors.dim(text));
 
-export const warn = (text: string): void => console.error(`${colors.yellow("!")} ${text}`);
+export const warn = (text: string): void => console.error(`${errorColors.yellow("!")} ${text}`);
 
 /** Rows in aligned columns, under their headings. */
 export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {

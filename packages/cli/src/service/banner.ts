@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { Service } from "@posthorn/server";
 import type { Config } from "@posthorn/server/config";
 import { VERSION } from "@posthorn/server/version";
-import { colors } from "../colors.ts";
+import { errorColors as colors } from "../colors.ts";
 
 export interface BannerFacts {
 	readonly config: Config;

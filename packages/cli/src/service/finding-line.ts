@@ -1,11 +1,19 @@
 import type { Finding } from "@posthorn/server/doctor";
-import { colors } from "../colors.ts";
+import { colors, errorColors } from "../colors.ts";
 
-const MARKS: Readonly<Record<Finding["state"], string>> = {
-	ok: colors.green("✔"),
-	warning: colors.yellow("!"),
-	fault: colors.red("✘"),
-};
+const marksOf = ({ green, yellow, red }: typeof colors): Readonly<Record<Finding["state"], string>> => ({
+	ok: green("✔"),
+	warning: yellow("!"),
+	fault: red("✘"),
+});
 
-/** A finding as `posthorn doctor` prints it; `posthorn serve` prints faults the same way. */
-export const findingLine = ({ state, name, text }: Finding): string => `${MARKS[state]} ${name.padEnd(14)} ${text}`;
+const lineOf =
+	(marks: ReturnType<typeof marksOf>) =>
+	({ state, name, text }: Finding): string =>
+		`${marks[state]} ${name.padEnd(14)} ${text}`;
+
+/** A finding as `posthorn doctor` prints it, on standard output. */
+export const findingLine = lineOf(marksOf(colors));
+
+/** The same on standard error, such as for faults that keep `posthorn serve` from starting. */
+export const findingErrorLine = lineOf(marksOf(errorColors));

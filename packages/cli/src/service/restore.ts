@@ -7,7 +7,7 @@ import { note, printJson } from "../client/output.ts";
 import { StartRefused, UsageError } from "../command-error.ts";
 import { configOf } from "../flags.ts";
 import { isThere } from "../is-there.ts";
-import { findingLine } from "./finding-line.ts";
+import { findingErrorLine } from "./finding-line.ts";
 
 export interface RestoreOptions {
 	readonly databaseUrl?: string;
@@ -52,7 +52,7 @@ async function restoreFile(config: Config, file: string | undefined, yes: boolea
 	const path = resolve(config.database.path);
 	if (!isThere(file)) throw new UsageError([`There is no backup at ${file}.`]);
 	const seal = examineBackup(config, file);
-	if (seal.state === "fault") throw new StartRefused([findingLine(seal)], true);
+	if (seal.state === "fault") throw new StartRefused([findingErrorLine(seal)], true);
 	const question = `Replace the database ${path}? It is kept under another name.`;
 	if (isThere(path)) await confirm(question, yes);
 	const { replaced, backupAt } = await restoreSqlite(file, path);

@@ -10,7 +10,7 @@ import { configOf } from "../flags.ts";
 import { createLogger } from "../logger.ts";
 import { listenForStop } from "../stop-signals.ts";
 import { banner } from "./banner.ts";
-import { findingLine } from "./finding-line.ts";
+import { findingErrorLine } from "./finding-line.ts";
 import { giveMemoryBackWhenQuiet } from "./memory.ts";
 
 const UNEXPECTED = "an unexpected error, so the service exits. Uncommitted attempts are repeated after the next start";
@@ -69,7 +69,7 @@ export async function serve({ json = false, ...options }: ServeOptions): Promise
 	flushCompileCache();
 	banner({ config, service, sealKeyMade: seal.made, json });
 	const finding = examineDashboard(config);
-	if (finding.state === "warning") console.error(json ? JSON.stringify(finding) : `${findingLine(finding)}\n`);
+	if (finding.state === "warning") console.error(json ? JSON.stringify(finding) : `${findingErrorLine(finding)}\n`);
 	giveMemoryBackWhenQuiet();
 
 	const signal = await stop.first;
@@ -86,7 +86,7 @@ async function start(config: Config, logger: Logger, onFatal: (error: Error) => 
 	// Before the seal key is created, so that a refused start leaves nothing behind.
 	const faults = (await examineNeeds(config)).filter(({ state }) => state === "fault");
 	const isConfiguration = faults.some(({ isSetting }) => isSetting);
-	if (faults.length > 0) throw new StartRefused(faults.map(findingLine), isConfiguration);
+	if (faults.length > 0) throw new StartRefused(faults.map(findingErrorLine), isConfiguration);
 	const seal = sealKeysOf(config);
 	const showsSecrets = process.stderr.isTTY === true;
 	return { seal, service: await startService({ config, sealKeys: seal.keys, logger, showsSecrets, onFatal }) };
