@@ -13,8 +13,9 @@ export async function main(args: readonly string[]): Promise<void> {
 	addCompletion(program);
 	// The reader has closed the pipe, as head does.
 	process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-		if (error.code !== "EPIPE") throw error;
-		process.exit(process.exitCode);
+		if (error.code === "EPIPE") process.exit(process.exitCode);
+		console.error(`The output can't be written: ${error.message}.`);
+		process.exit(1);
 	});
 	// A reader that is gone, or a file on a full disk, must not end the service.
 	process.stderr.on("error", () => {});

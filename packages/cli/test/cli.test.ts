@@ -211,6 +211,19 @@ test("a reader that closes the pipe early causes no error", async () => {
 	expect([code, err]).toEqual([0, ""]);
 });
 
+// It ended with a stack trace of Node.
+test.skipIf(process.platform !== "linux")("says that its output can't be written", async () => {
+	const full = openSync("/dev/full", "w");
+	const child = spawn(process.execPath, [COMMAND, "serve", "--help"], { stdio: ["ignore", full, "pipe"] });
+	closeSync(full);
+	let err = "";
+	child.stderr!.on("data", (chunk) => {
+		err += String(chunk);
+	});
+	const [code] = await once(child, "close");
+	expect([code, err]).toEqual([1, expect.stringMatching(/^The output can't be written: ENOSPC.*\n$/)]);
+});
+
 // The log's reader, such as tee or a container's runtime, may be killed; /dev/full is a file on a full disk.
 test.skipIf(process.platform !== "linux").each(["a closed pipe", "a full disk"])(
 	"serves and stops in order if its log and messages go to %s",
