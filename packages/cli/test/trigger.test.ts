@@ -1,7 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EVENT_TYPES } from "@posthorn/protocol";
-import { expect, test } from "vitest";
+import { within } from "@posthorn/testkit";
+import { expect, onTestFinished, test } from "vitest";
 import { parseTarget } from "../src/client/listen/target.ts";
 import { firstDifference } from "../src/client/verify.ts";
 import { useStage } from "./client.fixture.ts";
@@ -153,6 +155,24 @@ test("verify finds what is wrong with a signature, and with the bytes", async ()
 		{ env: { WEBHOOK_SECRET: `${secret} ` }, input: event.raw },
 	);
 	expect(header).toMatchObject({ code: 1, out: expect.stringContaining("secret_whitespace") });
+});
+
+// The question was written to the file, and the terminal stayed empty.
+test.runIf(process.platform === "linux")("verify asks at the terminal if its result goes to a file", async () => {
+	writeFileSync(join(on.user.home, "body.json"), "{}");
+	const shell = on.user.atTerminal(
+		"posthorn verify --body body.json --timestamp 1700000000 --signature 00 --json > result.json",
+	);
+	onTestFinished(() => void shell.kill("SIGKILL"));
+	const ended = once(shell, "close");
+	let shown = "";
+	for await (const text of shell.stdout!) {
+		const isAsked = shown.includes("signing secret");
+		shown += String(text);
+		if (!isAsked && shown.includes("signing secret")) shell.stdin!.write("whsec_test\r");
+	}
+	await within("the command to end", ended);
+	expect(JSON.parse(readFileSync(join(on.user.home, "result.json"), "utf8"))).toMatchObject({ valid: false });
 });
 
 test("verify says what the caller left out, and doesn't blame the sender", async () => {

@@ -62,13 +62,14 @@ export function logout(options: Pick<LoginOptions, "json">): void {
 async function askUrl(known: string): Promise<string> {
 	needTerminal("--url or POSTHORN_URL");
 	const { default: input } = await import("@inquirer/input");
-	return input({ message: "Where is the service?", default: known });
+	return input({ message: "Where is the service?", default: known }, { output: process.stderr });
 }
 
 async function askKey(): Promise<string> {
 	needTerminal("POSTHORN_API_KEY");
 	const { default: password } = await import("@inquirer/password");
-	return password({ message: "API key (phk_…), from the dashboard's page API keys", mask: true });
+	const message = "API key (phk_…), from the dashboard's page API keys";
+	return password({ message, mask: true }, { output: process.stderr });
 }
 
 async function choose(projects: Awaited<ReturnType<typeof projectsOf>>): Promise<string> {
@@ -77,10 +78,8 @@ async function choose(projects: Awaited<ReturnType<typeof projectsOf>>): Promise
 	if (projects.length === 1) return only.id;
 	needTerminal("--project or POSTHORN_PROJECT");
 	const { default: select } = await import("@inquirer/select");
-	return select({
-		message: "Which project?",
-		choices: projects.map(({ id, name }) => ({ value: id, name: `${clean(name)}  ${id}` })),
-	});
+	const choices = projects.map(({ id, name }) => ({ value: id, name: `${clean(name)}  ${id}` }));
+	return select({ message: "Which project?", choices }, { output: process.stderr });
 }
 
 function needTerminal(otherwise: string): void {

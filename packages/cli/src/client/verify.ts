@@ -106,7 +106,7 @@ async function secretOf({ secretFile }: VerifyOptions): Promise<string> {
 	if (!process.stdin.isTTY)
 		throw new UsageError(["The signing secret is missing: set WEBHOOK_SECRET, or name a file with --secret-file."]);
 	const { default: password } = await import("@inquirer/password");
-	return password({ message: "The webhook's signing secret (whsec_…)" });
+	return password({ message: "The webhook's signing secret (whsec_…)" }, { output: process.stderr });
 }
 
 async function sentBytes(eventId: string, options: ConnectionOptions): Promise<Buffer> {
