@@ -57,6 +57,31 @@ test("trigger changes the sample, sends data of one's own, and any bytes", async
 	expect(warnings[2]).toBe("");
 });
 
+// 12345678901234567890 became 12345678901234567000, without a word.
+test("numbers stay as they are written", async () => {
+	const data = '{"order_id":"9","n":12345678901234567890,"price":1.0}';
+	const args = ["--data", data, "--set", "m=90071992547409931", "--set", "list=[1.50]"];
+	const written = '{"order_id":"9","n":12345678901234567890,"price":1.0,"m":90071992547409931,"list":[1.50]}';
+	await on.user.run(to(["delivery.success", ...args]), offline);
+	expect(on.receiver.received.at(-1)!.body).toContain(`"data":${written}}`);
+	const published = await on.user.run(["trigger", "delivery.success", ...args, "--publish", "--yes", "--id", "evt_n"]);
+	expect(published.code).toBe(0);
+	expect((await on.project.get("evt_n")).event.raw).toContain(`"data":${written}}`);
+	const shown = await on.user.run(["events", "get", "evt_n"]);
+	expect(shown.out).toMatch(/"n": 12345678901234567890,\n +"price": 1\.0,/);
+	expect((await on.user.run(["events", "list"])).out).toContain('"n":12345678901234567890,"price":1.0');
+	for (const [set, message] of [
+		["n.a=1", /^--set n\.a: n is not an object or list/],
+		["list.0.a=1", /^--set list\.0\.a: 0 is not an object or list/],
+	] as const)
+		expect(await on.user.run(to(["delivery.success", ...args, "--set", set]), offline)).toMatchObject({
+			code: 2,
+			err: expect.stringMatching(message),
+		});
+	const number = await on.user.run(to(["delivery.success", "--data", "12345678901234567890"]), offline);
+	expect(number).toMatchObject({ code: 2, err: "--data must be a JSON object.\n" });
+});
+
 // It was read twice, and the second time there was nothing left.
 test("trigger takes its data from standard input", async () => {
 	const input = '{"order_id": "9"}';

@@ -3,6 +3,7 @@ import type { LogEvent } from "@posthorn/client";
 import { colors } from "../colors.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseTypes } from "./event-types.ts";
+import { parseExactly } from "./exact-json.ts";
 import { parseLimit } from "./limit.ts";
 import { parseSpan, positionSince } from "./listen/listen-position.ts";
 import { ago, clean, cleanLines, jsonLine, note, printFields, printTable } from "./output.ts";
@@ -40,7 +41,7 @@ export async function listEvents(options: EventListOptions): Promise<void> {
 	if (events.length === 0) return note("There are no such events.");
 	printTable(
 		["WHEN", "TYPE", "ID", "DATA"],
-		events.map(({ created_at, type, id, data }) => [ago(created_at), clean(type), clean(id), summary(data)]),
+		events.map((event) => [ago(event.created_at), clean(event.type), clean(event.id), summary(event)]),
 	);
 }
 
@@ -56,10 +57,13 @@ export async function getEvent(id: string, options: ConnectionOptions): Promise<
 		["Number", seq > 0 ? `${seq} in the log` : "none: a test event"],
 	]);
 	// JSON escapes what could drive the terminal, apart from C1 controls and marks of direction.
-	console.log(cleanLines(JSON.stringify(event.data, null, 2)));
+	console.log(cleanLines(JSON.stringify(dataOf(event), null, 2)));
 }
 
-function summary(data: object): string {
-	const text = clean(JSON.stringify(data));
+/** An event's data, with numbers as they were published. */
+const dataOf = ({ raw }: LogEvent): unknown => (parseExactly(raw) as Pick<LogEvent, "data">).data;
+
+function summary(event: LogEvent): string {
+	const text = clean(JSON.stringify(dataOf(event)));
 	return colors.dim(text.length > SUMMARY_CHARACTERS ? `${text.slice(0, SUMMARY_CHARACTERS)}…` : text);
 }

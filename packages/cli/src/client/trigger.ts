@@ -11,6 +11,7 @@ import { UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseType } from "./event-types.ts";
+import { isContainer, parseExactly } from "./exact-json.ts";
 import { post } from "./listen/local-request.ts";
 import { parseTarget } from "./listen/target.ts";
 import { clean, colored, note, printJson, printTable, warn } from "./output.ts";
@@ -141,12 +142,11 @@ async function parseData(given: string): Promise<Record<string, unknown>> {
 	const text = given.startsWith("@") ? (await readInput(given.slice(1), "--data")).toString() : given;
 	let value: unknown;
 	try {
-		value = JSON.parse(text);
+		value = parseExactly(text);
 	} catch (error) {
 		throw new UsageError([`--data is not JSON: ${(error as Error).message}.`]);
 	}
-	if (typeof value !== "object" || value === null || Array.isArray(value))
-		throw new UsageError(["--data must be a JSON object."]);
+	if (!isContainer(value) || Array.isArray(value)) throw new UsageError(["--data must be a JSON object."]);
 	return value as Record<string, unknown>;
 }
 
@@ -181,8 +181,7 @@ function assign(data: Record<string, unknown>, assignment: string): void {
 		checkIndex(at, name, path);
 		if (!Object.hasOwn(at, name)) at[name] = {};
 		const next = at[name];
-		if (typeof next !== "object" || next === null)
-			throw new UsageError([`--set ${path}: ${name} is not an object or list.`]);
+		if (!isContainer(next)) throw new UsageError([`--set ${path}: ${name} is not an object or list.`]);
 		at = next as Record<string, unknown>;
 	}
 	checkIndex(at, last, path);
@@ -203,7 +202,7 @@ function checkIndex(at: object, name: string, path: string): void {
 
 function jsonOrText(text: string): unknown {
 	try {
-		return JSON.parse(text);
+		return parseExactly(text);
 	} catch {
 		return text;
 	}
