@@ -82,6 +82,21 @@ test("numbers stay as they are written", async () => {
 	expect(number).toMatchObject({ code: 2, err: "--data must be a JSON object.\n" });
 });
 
+// Letters in Latin-1 were replaced by U+FFFD and published. A byte order mark "is not JSON".
+test("data from a file is UTF-8, with or without a byte order mark", async () => {
+	const file = join(on.user.home, "data.json");
+	const text = '{"order_id": "K\u00e4se"}';
+	writeFileSync(file, text, "latin1");
+	const args = to(["delivery.success", "--data", "@data.json"]);
+	expect(await on.user.run(args, offline)).toMatchObject({
+		...{ code: 2, out: "" },
+		err: "--data is not UTF-8: save the file as UTF-8.\n",
+	});
+	writeFileSync(file, `\ufeff${text}`);
+	expect(await on.user.run(args, offline)).toMatchObject({ code: 0 });
+	expect(JSON.parse(on.receiver.received.at(-1)!.body).data).toEqual({ order_id: "K\u00e4se" });
+});
+
 // It was read twice, and the second time there was nothing left.
 test("trigger takes its data from standard input", async () => {
 	const input = '{"order_id": "9"}';

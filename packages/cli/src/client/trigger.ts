@@ -2,6 +2,7 @@
  * `posthorn trigger TYPE`: sends a sample event to a receiver. By default it is signed and sent on this machine, without
  * a service or a key; only `--publish` reaches production.
  */
+import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import { type NewEvent, newEventId } from "@posthorn/client";
@@ -139,7 +140,7 @@ async function dataOf(
 }
 
 async function parseData(given: string): Promise<Record<string, unknown>> {
-	const text = given.startsWith("@") ? (await readInput(given.slice(1), "--data")).toString() : given;
+	const text = given.startsWith("@") ? textOf(await readInput(given.slice(1), "--data")) : given;
 	let value: unknown;
 	try {
 		value = parseExactly(text);
@@ -148,6 +149,12 @@ async function parseData(given: string): Promise<Record<string, unknown>> {
 	}
 	if (!isContainer(value) || Array.isArray(value)) throw new UsageError(["--data must be a JSON object."]);
 	return value as Record<string, unknown>;
+}
+
+/** A file's text without a byte order mark. @throws UsageError if it isn't UTF-8: its letters would be replaced */
+function textOf(bytes: Buffer): string {
+	if (!isUtf8(bytes)) throw new UsageError(["--data is not UTF-8: save the file as UTF-8."]);
+	return bytes.toString().replace(/^\ufeff/, "");
 }
 
 /** @throws UsageError if it can't be part of header names */
