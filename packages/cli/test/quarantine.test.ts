@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { unusedPort } from "@posthorn/testkit";
+import { unusedPort, within } from "@posthorn/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { User } from "./client.fixture.ts";
 
@@ -88,7 +88,7 @@ test.each(["quarantine", "release"])("%s talks to this machine, wherever posthor
 	const { out, err } = await operator.run([command], { env });
 	expect(other.keys).toEqual(new Set());
 	expect(here.keys).toEqual(new Set([`Bearer ${OURS}`]));
-	expect(out).toContain("restored\ufffd[2J");
+	expect(command === "release" ? err : out).toContain("restored\ufffd[2J");
 	if (command === "release") expect(err).toContain(`Release ${here.url}?`);
 });
 
@@ -143,6 +143,20 @@ test("a release skips pending deliveries without resuming a webhook, even if one
 		["/v1/projects/proj_1/webhooks/wh_2", { from: "now" }],
 		["/v1/quarantine/release", null],
 	]);
+});
+
+// Of "posthorn release > result.txt", the terminal showed only the question. With "| head -1", which had read enough
+// before, nothing was released, and the exit code was 0.
+test("what a release will send is shown with the question, and its result alone on standard output", async () => {
+	here.waiting = [{ id: "proj_1", name: "Shop", webhooks: [pending("wh_1")] }];
+	const env = { POSTHORN_PORT: here.port, POSTHORN_OPERATOR_KEY: OURS };
+	const unread = operator.spawn(["release", "--yes"], env);
+	unread.stdout!.destroy();
+	await within("the command to end", once(unread, "close"));
+	expect(here.changes).toEqual([["/v1/quarantine/release", null]]);
+	const { out, err } = await operator.run(["release", "--yes"], { env });
+	expect(out).toBe("Released: deliveries continue within a second.\n");
+	expect(err).toMatch(/^restored.*\nPROJECT +WEBHOOK .*\nShop +wh_1 .*\n2 first attempts wait for 1 webhook\.\n$/);
 });
 
 test("of two operators who release at once, the second learns that deliveries may have been sent", async () => {

@@ -27,8 +27,21 @@ export const note = (text: string): void => console.error(errorColors.dim(text))
 
 export const warn = (text: string): void => console.error(`${errorColors.yellow("!")} ${text}`);
 
+/** Where something is printed. */
+export interface Output {
+	readonly print: (text: string) => void;
+	readonly colors: typeof colors;
+}
+
+export const STANDARD_OUTPUT: Output = { print: console.log, colors };
+export const STANDARD_ERROR: Output = { print: console.error, colors: errorColors };
+
 /** Rows in aligned columns, under their headings. */
-export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
+export function printTable(
+	headings: readonly string[],
+	rows: readonly (readonly string[])[],
+	{ print, colors } = STANDARD_OUTPUT,
+): void {
 	const widthOf = (text: string) => stripVTControlCharacters(text).length;
 	const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => widthOf(row[i] ?? ""))));
 	const line = (cells: readonly string[]) =>
@@ -36,8 +49,8 @@ export function printTable(headings: readonly string[], rows: readonly (readonly
 			.map((cell, i) => (i === cells.length - 1 ? cell : cell + " ".repeat(widths[i]! - widthOf(cell))))
 			.join("  ")
 			.trimEnd();
-	console.log(colors.dim(line(headings)));
-	for (const row of rows) console.log(line(row));
+	print(colors.dim(line(headings)));
+	for (const row of rows) print(line(row));
 }
 
 /** Names and values, one a line. */

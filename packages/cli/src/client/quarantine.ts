@@ -1,10 +1,9 @@
 /** `posthorn quarantine` and `posthorn release`: what a restored database would send, and sending it. */
 import { ApiError, type Client } from "@posthorn/client";
-import { colors } from "../colors.ts";
 import { UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connectAsOperator } from "./connection.ts";
-import { ago, clean, note, printJson, printTable } from "./output.ts";
+import { ago, clean, note, type Output, printJson, printTable, STANDARD_ERROR, STANDARD_OUTPUT } from "./output.ts";
 import { allOf } from "./pages.ts";
 
 type OperatorOptions = Pick<ConnectionOptions, "url" | "json">;
@@ -27,8 +26,7 @@ export async function showQuarantine(options: OperatorOptions): Promise<void> {
 	const waiting = await waitingOf(client);
 	if (options.json) return printJson({ ...state, webhooks: waiting });
 	if (!state.active) return note("The database isn't in quarantine: deliveries are made as always.");
-	console.log(clean(state.detail!));
-	show(waiting);
+	show(state.detail!, waiting, STANDARD_OUTPUT);
 }
 
 /** Ends the quarantine, after a look at what it will send. */
@@ -42,10 +40,8 @@ export async function release(options: ReleaseOptions): Promise<void> {
 	const waiting = await waitingOf(client);
 	const skipped = skippedOf(waiting, options.skip?.flatMap((text) => text.split(",")) ?? []);
 	const sent = waiting.filter((one) => one.status === "active" && !skipped.includes(one));
-	if (!options.json) {
-		console.log(clean(state.detail!));
-		show(waiting);
-	}
+	// Like the question, which would be blind if only the result went to a file. And its reader may end early.
+	if (!options.json) show(state.detail!, waiting, STANDARD_ERROR);
 	const skipping =
 		skipped.length === 0
 			? ""
@@ -119,7 +115,9 @@ function totalOf(waiting: readonly Waiting[]): string {
 	return `${parts.join(" and ")} ${first + again === 1 ? "waits" : "wait"} for ${webhooks(waiting.length)}.`;
 }
 
-function show(waiting: readonly Waiting[]): void {
+function show(detail: string, waiting: readonly Waiting[], output: Output): void {
+	const { print, colors } = output;
+	print(clean(detail));
 	const rows = waiting
 		.slice(0, ROWS)
 		.map((one) => [
@@ -131,7 +129,8 @@ function show(waiting: readonly Waiting[]): void {
 			String(one.waiting.count),
 			clean(one.url),
 		]);
-	if (rows.length > 0) printTable(["PROJECT", "WEBHOOK", "STATUS", "BACKLOG", "OLDEST", "RETRIES", "URL"], rows);
+	const headings = ["PROJECT", "WEBHOOK", "STATUS", "BACKLOG", "OLDEST", "RETRIES", "URL"];
+	if (rows.length > 0) printTable(headings, rows, output);
 	if (waiting.length > ROWS) note(`… and ${webhooks(waiting.length - ROWS)} more; --json lists all.`);
-	console.log(totalOf(waiting.filter(({ status }) => status === "active")));
+	print(totalOf(waiting.filter(({ status }) => status === "active")));
 }
