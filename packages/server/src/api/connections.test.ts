@@ -189,6 +189,22 @@ test("closes slow, malformed and half-open connections", async () => {
 	expect(api.app.server.listening).toBe(true);
 });
 
+// The error was in the middle of the stream, or looked like the response to the connection's next request.
+test("a request whose body never arrives gets no second response", async () => {
+	await start({ parts: () => ({ connectionLimits: { headerMs: 200, requestMs: 400, checkMs: 50 } }) });
+	const project = await api.project();
+	for (const [i, path] of ["/healthz", `${project}/changes`].entries()) {
+		const client = await open(GET(path).replace("\r\n\r\n", "\r\nContent-Length: 5\r\n\r\n"));
+		let said = "";
+		client.on("data", (chunk) => {
+			said += String(chunk);
+		});
+		await once(client, "end");
+		expect(said.match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 200"]);
+		await closed(accepted[i]!);
+	}
+});
+
 test("a slow header has less time than a whole request", async () => {
 	await start({ parts: () => ({ connectionLimits: { headerMs: 200, requestMs: 120_000, checkMs: 50 } }) });
 	const answer = answers(await open("GET /healthz HTTP/1.1\r\nHost: a\r\nX: "), 1);

@@ -39,6 +39,8 @@ interface Connection {
 	received: number;
 	readonly work: Bag<Work>;
 	readonly waiting: (() => void)[];
+	/** The last request that started, until it has its response and has arrived. */
+	latest: Work | null;
 }
 
 /** The network name of trusted proxies. */
@@ -153,17 +155,24 @@ export class Connections {
 
 	/**
 	 * Ends a connection that has sent an invalid request, once the complete ones before it have their responses: an error
-	 * sent earlier would look like the response to one of them. Requests that haven't started are dropped.
+	 * sent earlier would look like the response to one of them. Requests that haven't started are dropped. One that has its
+	 * response, or a part of it, although its body hasn't arrived gets no other.
 	 *
-	 * @returns false if there are none, so that the client can be told why
+	 * @returns false if there are none of these, so that the client can be told why
 	 */
 	endAfterAnswers(socket: Socket): boolean {
 		const connection = this.#open.get(socket);
 		if (!connection) return false;
 		connection.waiting.length = 0;
 		const unanswered = connection.work.toArray().filter(({ request }) => request.complete);
-		if (unanswered.length === 0) return false;
+		const { latest } = connection;
+		const isAnswered = latest !== null && !latest.request.complete && latest.response.headersSent;
+		if (unanswered.length === 0 && !isAnswered) return false;
 		leaveRest(socket);
+		if (unanswered.length === 0) {
+			closeAfter(socket, this.#options.clock);
+			return true;
+		}
 		socket.pause();
 		let count = unanswered.length;
 		for (const { response } of unanswered)
@@ -185,9 +194,11 @@ export class Connections {
 		const start = (): void => {
 			const each: Work = { request, response, unread: null, bagIndex: -1 };
 			work.add(each);
+			connection.latest = each;
 			this.#used(connection);
 			response.once("close", () => {
 				work.delete(each);
+				if (request.complete && connection.latest === each) connection.latest = null;
 				this.#used(connection);
 				if (waiting.length > 0) startNextInTurn();
 			});
@@ -239,7 +250,7 @@ export class Connections {
 			return;
 		}
 		const usedAt = this.#options.clock.elapsed();
-		this.#open.set(socket, { socket, network, usedAt, received: 0, work: new Bag(), waiting: [] });
+		this.#open.set(socket, { socket, network, usedAt, received: 0, work: new Bag(), waiting: [], latest: null });
 		socket.once("close", () => this.#forget(socket));
 		this.#lingerIfRefused(socket);
 		if (this.#check === null) this.#checkLater();
