@@ -1,8 +1,10 @@
 import { once } from "node:events";
-import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { unusedPort } from "../../../testkit/src/ports.ts";
+import { Signal } from "../../../testkit/src/signal.ts";
 import { OPERATOR_KEY, TestApi } from "../../test/api/api.ts";
 import { REQUESTS } from "../base/budgets.ts";
 
@@ -80,6 +82,32 @@ test("what follows a complete request isn't taken for its response", async () =>
 		expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 202"]);
 	}
 	expect((await api.call("GET", `${project}/events`)).json.last_seq).toBe(2);
+});
+
+// Each invalid part added listeners to the responses that were awaited, until Node warned of a leak.
+test("further invalid requests on a connection that is ending change nothing", async () => {
+	const project = await api.project();
+	const responses: ServerResponse[] = [];
+	const errors = new Signal();
+	let count = 0;
+	api.app.server.on("request", (_request, response) => responses.push(response));
+	api.app.server.on("clientError", () => {
+		count++;
+		errors.look();
+	});
+	const head = `POST ${project}/events HTTP/1.1\r\nHost: a\r\n${authorization}\r\nContent-Type: application/json\r\n`;
+	const body = JSON.stringify({ type: "delivery.success", data: {} });
+	const socket = connect(port, "127.0.0.1");
+	const answer = text(socket);
+	socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}${head}Transfer-Encoding: chunked\r\n\r\nnone\r\n`);
+	await errors.until("the first error", () => count === 1);
+	await held;
+	const listeners = responses[0]!.listenerCount("close");
+	socket.write("none\r\n");
+	await errors.until("the second error", () => count === 2);
+	expect(responses[0]!.listenerCount("close")).toBe(listeners);
+	release();
+	expect((await answer).match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 202"]);
 });
 
 test("says how large a header may be", async () => {

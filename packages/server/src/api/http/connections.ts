@@ -41,6 +41,8 @@ interface Connection {
 	readonly waiting: (() => void)[];
 	/** The last request that started, until it has its response and has arrived. */
 	latest: Work | null;
+	/** Whether it ends after the responses to complete requests. */
+	isEnding: boolean;
 }
 
 /** The network name of trusted proxies. */
@@ -163,6 +165,11 @@ export class Connections {
 	endAfterAnswers(socket: Socket): boolean {
 		const connection = this.#open.get(socket);
 		if (!connection) return false;
+		// Reading the body of another request has let more arrive.
+		if (connection.isEnding) {
+			socket.pause();
+			return true;
+		}
 		connection.waiting.length = 0;
 		const unanswered = connection.work.toArray().filter(({ request }) => request.complete);
 		const { latest } = connection;
@@ -174,6 +181,7 @@ export class Connections {
 			return true;
 		}
 		socket.pause();
+		connection.isEnding = true;
 		let count = unanswered.length;
 		for (const { response } of unanswered)
 			response.once("close", () => {
@@ -250,7 +258,16 @@ export class Connections {
 			return;
 		}
 		const usedAt = this.#options.clock.elapsed();
-		this.#open.set(socket, { socket, network, usedAt, received: 0, work: new Bag(), waiting: [], latest: null });
+		this.#open.set(socket, {
+			socket,
+			network,
+			usedAt,
+			received: 0,
+			work: new Bag(),
+			waiting: [],
+			latest: null,
+			isEnding: false,
+		});
 		socket.once("close", () => this.#forget(socket));
 		this.#lingerIfRefused(socket);
 		if (this.#check === null) this.#checkLater();
