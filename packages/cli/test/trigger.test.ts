@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { EVENT_TYPES } from "@posthorn/protocol";
 import { within } from "@posthorn/testkit";
 import { expect, onTestFinished, test } from "vitest";
@@ -213,6 +214,16 @@ test.runIf(process.platform === "linux")("verify asks at the terminal if its res
 	}
 	await within("the command to end", ended);
 	expect(JSON.parse(readFileSync(join(on.user.home, "result.json"), "utf8"))).toMatchObject({ valid: false });
+});
+
+// It said "EAGAIN: resource temporarily unavailable".
+test.runIf(process.platform === "linux")("a body isn't read from a terminal", async () => {
+	const shell = on.user.atTerminal("posthorn verify --timestamp 1700000000 --signature 00");
+	const ended = once(shell, "close");
+	expect(await text(shell.stdout!)).toBe(
+		"--body: standard input is the terminal. Name a file, or pipe the bytes in.\r\n",
+	);
+	expect(await within("the command to end", ended)).toEqual([2, null]);
 });
 
 test("verify says what the caller left out, and doesn't blame the sender", async () => {

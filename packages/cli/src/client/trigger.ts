@@ -165,10 +165,12 @@ export function checkBrand(brand: string): void {
 
 /** A file's bytes, or standard input for `-`. */
 export async function readInput(path: string, flag: string): Promise<Buffer> {
+	// A terminal would cut long lines.
+	if (path === "-" && process.stdin.isTTY)
+		throw new UsageError([`${flag}: standard input is the terminal. Name a file, or pipe the bytes in.`]);
 	try {
-		if (path !== "-") return readFileSync(path);
-		// At a terminal the stream must stay open for questions. A pipe that doesn't block may have nothing to read yet.
-		return process.stdin.isTTY ? readFileSync(0) : await buffer(process.stdin);
+		// A pipe that doesn't block may have nothing to read yet.
+		return path === "-" ? await buffer(process.stdin) : readFileSync(path);
 	} catch (error) {
 		const { code, message } = error as NodeJS.ErrnoException;
 		if (code === "ENOENT") throw new UsageError([`${flag}: there is no such file: ${path}`]);
