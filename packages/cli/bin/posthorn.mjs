@@ -27,7 +27,8 @@ else {
 	const cache = compileCache();
 	if (cache) module.enableCompileCache(cache);
 	const { main } = await import("../src/main.ts");
-	await main(args);
+	// Not awaited: Node would warn of it when Ctrl-D leaves a question open.
+	void main(args);
 }
 
 function isNewEnough(version) {

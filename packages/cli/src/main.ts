@@ -5,7 +5,7 @@ import { createProgram } from "./program.ts";
 
 /**
  * Runs the command line. Exit code 0 for success, 2 for wrong usage or configuration, 130 if a question is answered with
- * Ctrl-C, 1 for any other failure.
+ * Ctrl-C or Ctrl-D, 1 for any other failure.
  */
 export async function main(args: readonly string[]): Promise<void> {
 	const program = createProgram();

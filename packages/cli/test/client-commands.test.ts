@@ -17,7 +17,7 @@ import {
 	writeCaFile,
 } from "@posthorn/testkit";
 import type { Command } from "commander";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { readStored, storeNew } from "../src/client/stored.ts";
 import { createProgram } from "../src/program.ts";
 import { COMMAND, Running, User, useStage } from "./client.fixture.ts";
@@ -439,6 +439,23 @@ test("only a terminal gets colors, unless the environment says otherwise", async
 	expect(await at("posthorn logs list")).toContain(colored.trimEnd());
 	await at("posthorn logs list 2> messages.txt");
 	expect(readFileSync(join(on.user.home, "messages.txt"), "utf8")).toBe("No attempts found.\n");
+});
+
+// Node warned of a "top-level await" in the command's own file.
+test.runIf(process.platform === "linux")("Ctrl-D at a question ends the command like Ctrl-C", async () => {
+	for (const key of ["\u0003", "\u0004"]) {
+		const shell = on.user.atTerminal("posthorn webhooks delete wh_1");
+		onTestFinished(() => void shell.kill("SIGKILL"));
+		const ended = once(shell, "close");
+		let shown = "";
+		for await (const part of shell.stdout!) {
+			const isAsked = shown.includes("(y/N)");
+			shown += String(part);
+			if (!isAsked && shown.includes("(y/N)")) shell.stdin!.write(key);
+		}
+		expect(await within("the command to end", ended)).toEqual([130, null]);
+		expect(shown).not.toContain("Warning");
+	}
 });
 
 // Node takes the option for its own, unless "--" comes before the script, as in the archive's launcher.
