@@ -391,6 +391,11 @@ test("says that a key was copied wrongly, without a call", async () => {
 			code: 2,
 			err: expect.stringMatching(/^The API key has characters that keys don't have: copy all of it/),
 		});
+	// So it said after Enter at the question for the key.
+	expect(await on.user.run(["login"], { env: { POSTHORN_API_KEY: " " } })).toMatchObject({
+		code: 2,
+		err: expect.stringMatching(/^The API key is empty/),
+	});
 });
 
 test("says in plain words why a call failed, and when there is nothing to show", async () => {

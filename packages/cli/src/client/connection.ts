@@ -117,6 +117,7 @@ export function checkedUrl(text: string | undefined): string {
 
 /** @throws UsageError if the key can't be one */
 export function clientFor(login: Login): Client {
+	if (login.key.trim() === "") throw new UsageError(["The API key is empty: paste or set all of it (phk_…)."]);
 	if (!/^\s*[\x21-\x7e]+\s*$/.test(login.key))
 		throw new UsageError([
 			"The API key has characters that keys don't have: copy all of it (phk_…), without a space or line break.",
