@@ -141,6 +141,11 @@ test.each([
 	[["trigger", "purchase.completed", "--to", "3000", "--set", "order_id"], /FIELD=VALUE/],
 	[["trigger", "purchase.completed", "--to", "3000", "--data", "[]"], /JSON object/],
 	[["trigger", "purchase.completed", "--webhook", "wh_1", "--set", "a=1"], /--set can't be used/],
+	// The file was sent unchanged.
+	[
+		["trigger", "purchase.completed", "--to", "3000", "--raw", "none", "--set", "a=1", "--data", "{}"],
+		/^--set, --data can't be used here: --raw sends the bytes of a file\.$/m,
+	],
 	// The sample was sent unchanged, or with a list of millions.
 	[["trigger", "purchase.completed", "--to", "3000", "--set", "items.name=VIP"], /is not an index of a list with \d/],
 	[

@@ -60,6 +60,7 @@ async function sendHere(entry: EventTypeEntry, target: URL, options: TriggerOpti
 	if (!/^[\x21-\x7e]+$/.test(id))
 		throw new UsageError([`--id is "${id}", which no header can carry: use letters, digits, "-" and "_".`]);
 	if (options.brand !== undefined) checkBrand(options.brand);
+	if (options.raw !== undefined) refuse(options, ["set", "data"], "--raw sends the bytes of a file");
 	const body = options.raw === undefined ? await sampleBody(entry, id, options) : await readInput(options.raw, "--raw");
 	const brand = options.brand === undefined ? {} : { brand: options.brand };
 	// The secret of the environment, as `listen` printed it, or the same one from its file.
