@@ -66,6 +66,13 @@ export const ENGINE_LEASES = [
 			why: "An older renewal that is written last ends the lease that this node trusts.",
 		},
 		{
+			name: "keeper-looks-wait-for-locked-rows",
+			find: "\t\tif (isTrusted(this.#context, this.#renewedAt)) return;\n",
+			replace: "",
+			tests: inEngine("cluster/lease-keeper"),
+			why: "While four projects' rows are locked, others that become due wait for up to two seconds.",
+		},
+		{
 			name: "keeper-leaves-handed-over",
 			find: "this.#handovers.add(handover.over);",
 			replace: "",

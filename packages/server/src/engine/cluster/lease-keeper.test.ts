@@ -185,6 +185,25 @@ test("an overdue renewal waits for the current one", async () => {
 	await overdue;
 });
 
+// Whenever this node looked for due projects, it waited for up to two seconds while four projects' rows were locked.
+test("a look for due projects doesn't wait for the renewal of locked leases", async () => {
+	const { keeper, renewals } = setUp();
+	const renewing = keeper.renew();
+	await turn();
+	renewals[0]!.lock();
+	await renewing;
+	await turn();
+	expect(renewals).toHaveLength(2);
+	let isOver = false;
+	const overdue = keeper.renewOverdue().then(() => {
+		isOver = true;
+	});
+	await turn();
+	expect(isOver).toBe(true);
+	renewals[1]!.answer();
+	await overdue;
+});
+
 test("renewals run one at a time, whichever caller asks for them", async () => {
 	const { keeper, renewals } = setUp();
 	const both = [keeper.renew(), keeper.renew()];

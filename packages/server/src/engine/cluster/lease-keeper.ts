@@ -97,6 +97,8 @@ export class LeaseKeeper {
 
 	/** Renews everything now if the last renewal is too old to be trusted. */
 	async renewOverdue(): Promise<void> {
+		// A renewal that waits for locked rows concerns only their projects.
+		if (isTrusted(this.#context, this.#renewedAt)) return;
 		await this.#renewing.catch(() => undefined);
 		if (!isTrusted(this.#context, this.#renewedAt)) await this.renew();
 	}
