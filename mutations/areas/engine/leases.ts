@@ -329,6 +329,14 @@ export const ENGINE_LEASES = [
 			why: "An owner gets a new secret that a failover lost while the call waited.",
 		},
 		{
+			name: "directory-announces-before-its-report",
+			find: "\t\tawait this.#keeper.whenReported();\n",
+			replace: "",
+			tests: NODES,
+			only: "while it reports",
+			why: "A node that was stopped while it reported counts for a lease duration, and nobody runs its share.",
+		},
+		{
 			name: "directory-rewound-rests",
 			find: 'if (why === "rewound") {\n\t\t\tvoid this.#retake(actor);\n\t\t\treturn;\n\t\t}',
 			replace: "",

@@ -330,6 +330,30 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			},
 		);
 
+		// Others left it a share of the projects, which nobody ran for a lease duration.
+		test("a node that is stopped while it reports no longer counts", async () => {
+			const database = await createDatabase();
+			const storage = new FaultyStorage();
+			await using rig = await EngineRig.start(database, storage.wrap);
+			await rig.webhook("a");
+			const { other, pass } = await startPeer(rig, database, storage);
+			await using _other = other;
+			await pass(() => other.engine.node.sharing?.nodes === 2, 100);
+			using report = storage.holdCall("share");
+			let isReporting = false;
+			void report.reached.then(() => {
+				isReporting = true;
+			});
+			await pass(() => isReporting, 100);
+			const stopping = rig.engine.stop();
+			await storage.quiet();
+			report.release();
+			await stopping;
+			const stoppedAt = rig.clock.now();
+			await pass(() => other.engine.node.sharing?.nodes === 1, 100);
+			expect(rig.clock.now() - stoppedAt).toBeLessThan(LEASE_TERM_MS);
+		});
+
 		test("the project's owner sends another node's events", async () => {
 			const database = await createDatabase();
 			const storage = new FaultyStorage();

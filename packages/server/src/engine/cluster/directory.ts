@@ -176,8 +176,10 @@ export class Directory implements EpochKeeper {
 		this.#owned.closing = true;
 		this.#taker.sleep();
 		await this.marks?.stop();
-		await this.#peers?.leave();
+		// A report that arrived later than this announcement would count the node again.
 		await this.#taker.whenDone();
+		await this.#keeper.whenReported();
+		await this.#peers?.leave();
 		await this.#keeper.stop();
 		this.#unsubscribe?.();
 	}

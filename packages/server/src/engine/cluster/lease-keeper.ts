@@ -169,9 +169,13 @@ export class LeaseKeeper {
 		return this.#context.clock.elapsed() - takenAt >= PROJECTS.quantumMs;
 	}
 
+	/** Resolves once no report is in progress. A node that is closing begins no other. */
+	async whenReported(): Promise<void> {
+		await this.#sharing;
+	}
+
 	/** Releases everything once it is settled. Call this only once the node is closing. */
 	async stop(): Promise<void> {
-		await this.#sharing;
 		for (const actor of this.#owned.actors.values()) this.#release(actor);
 		await Promise.all(this.#releasing.values());
 		this.#renewTimer?.cancel();
