@@ -272,6 +272,14 @@ export const ENGINE_LEASES = [
 			why: "A project that was taken because it was due is taken again after its release.",
 		},
 		{
+			name: "taker-drops-poke-of-met-owner",
+			find: "if (elsewhereMs > 0) this.#pokeLater(projectId, isRequested, elsewhereMs);",
+			replace: "",
+			tests: NODES,
+			only: "which this node has just met",
+			why: "An event that is published just after the project's owner has stopped waits for the next report.",
+		},
+		{
 			name: "taker-asks-at-once",
 			find: "this.#pollAt(this.#context.clock.now() + RETRY_MS);",
 			replace: "this.#pollAt(this.#context.clock.now());",

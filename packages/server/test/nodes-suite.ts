@@ -330,6 +330,25 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			},
 		);
 
+		// It waited for the next report, up to two thirds of a lease duration.
+		test("an event is sent soon if the project's owner, which this node has just met, has stopped", async () => {
+			const database = await createDatabase();
+			const storage = new FaultyStorage();
+			await using rig = await EngineRig.start(database, storage.wrap);
+			await rig.webhook("a");
+			await rig.publish(1);
+			await rig.settledCount(1);
+			const { other, otherStorage, pass } = await startPeer(rig, database, storage);
+			await using _other = other;
+			other.engine.recheck(rig.projectId);
+			await otherStorage.quiet();
+			await rig.engine.stop();
+			const stoppedAt = rig.clock.now();
+			await other.engine.publish(rig.projectId, [{ type: "delivery.success", data: "{}" }]);
+			await pass(() => other.sender.sent.length === 1);
+			expect(rig.clock.now() - stoppedAt).toBeLessThanOrEqual(1_010);
+		});
+
 		// Others left it a share of the projects, which nobody ran for a lease duration.
 		test("a node that is stopped while it reports no longer counts", async () => {
 			const database = await createDatabase();

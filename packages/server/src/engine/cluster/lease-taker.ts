@@ -63,6 +63,8 @@ export class LeaseTaker {
 	#releases = FIRST_RELEASES;
 	/** Whether poked projects get the odd one when free capacity is split. */
 	#oddForPoked = false;
+	/** Projects poked after another node was found to own them, and whether by a user's request: they are poked again. */
+	readonly #pokedElsewhere = new Map<string, boolean>();
 	/** Each epoch has its own list: what is known of one says nothing about the next. */
 	#heldBefore: HeldBefore = new Set();
 	#taking: Promise<void> | null = null;
@@ -92,9 +94,9 @@ export class LeaseTaker {
 		});
 	}
 
-	/** Takes the project, unless another node was just found to own it. */
+	/** Takes the project; if another node was just found to own it, a moment later, unless that node still does. */
 	poke(projectId: string): void {
-		if (!this.#mayPoke(projectId)) return;
+		if (!this.#mayPoke(projectId, false)) return;
 		this.#waiting.poked.add(projectId);
 		// If no capacity can be freed, the next poll takes it.
 		if (!this.#crowded) this.#take();
@@ -102,7 +104,7 @@ export class LeaseTaker {
 
 	/** Like {@link poke}, for a user's request: some capacity beyond the limit is reserved for those. */
 	pokeRequested(projectId: string): void {
-		if (this.#locked.request(projectId) || !this.#mayPoke(projectId)) return;
+		if (this.#locked.request(projectId) || !this.#mayPoke(projectId, true)) return;
 		this.#waiting.requested.add(projectId);
 		this.#take();
 	}
@@ -261,8 +263,25 @@ export class LeaseTaker {
 	}
 
 	/** Not if another node was just found to own the project, or if a retry is scheduled anyway. */
-	#mayPoke(projectId: string): boolean {
-		return !this.#owned.closing && !this.#locked.isWaiting(projectId) && !this.#waiting.isElsewhere(projectId);
+	#mayPoke(projectId: string, isRequested: boolean): boolean {
+		if (this.#owned.closing || this.#locked.isWaiting(projectId)) return false;
+		const elsewhereMs = this.#waiting.elsewhereMs(projectId);
+		if (elsewhereMs > 0) this.#pokeLater(projectId, isRequested, elsewhereMs);
+		return elsewhereMs <= 0;
+	}
+
+	/** That node may have released the project since. Then nothing else tells this one of the work. */
+	#pokeLater(projectId: string, isRequested: boolean, ms: number): void {
+		const isPending = this.#pokedElsewhere.has(projectId);
+		this.#pokedElsewhere.set(projectId, isRequested || this.#pokedElsewhere.get(projectId) === true);
+		if (isPending) return;
+		this.#context.clock.setTimeout(() => {
+			const isRequested = this.#pokedElsewhere.get(projectId);
+			this.#pokedElsewhere.delete(projectId);
+			if (this.#owned.working(projectId)) return;
+			if (isRequested) this.pokeRequested(projectId);
+			else this.poke(projectId);
+		}, ms);
 	}
 
 	#mayTakePoked(): boolean {

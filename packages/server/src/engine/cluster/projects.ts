@@ -129,9 +129,9 @@ export class WaitingProjects {
 		for (const projectId of projectIds) this.#elsewhere.set(projectId, now + ELSEWHERE_MS);
 	}
 
-	/** Whether another node was just found to own the project. */
-	isElsewhere(projectId: string): boolean {
-		return (this.#elsewhere.get(projectId) ?? Number.NEGATIVE_INFINITY) > this.#clock.elapsed();
+	/** For how long not to ask for the project, because another node was just found to own it, milliseconds. */
+	elsewhereMs(projectId: string): number {
+		return Math.max(0, (this.#elsewhere.get(projectId) ?? Number.NEGATIVE_INFINITY) - this.#clock.elapsed());
 	}
 
 	/** Removes projects of a list that can be taken now. A poke while they are being taken puts them back. */
