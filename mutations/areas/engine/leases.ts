@@ -131,11 +131,18 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "keeper-failed-release-stalls",
-			find: "\t\t\t\tthis.#options.onReleaseFailed();\n",
+			find: "\t\t\t\t\tthis.#options.onReleaseFailed();\n",
 			replace: "",
 			tests: ["server/test/engine-sqlite.test.ts"],
 			only: "outages",
 			why: "A project whose release failed stalls for up to a minute on SQLite.",
+		},
+		{
+			name: "keeper-releases-all-at-once",
+			find: "running: PROJECTS.releases,",
+			replace: "running: Number.POSITIVE_INFINITY,",
+			tests: inEngine("cluster/lease-keeper"),
+			why: "If a node that runs thousands of projects stops, many of their leases are left to expire.",
 		},
 		{
 			name: "keeper-idle-reports-often",

@@ -546,6 +546,8 @@ export const PROJECTS = {
 	lanesRestMs: 1_000,
 	/** How long a project may run before a waiting one takes its turn, milliseconds. */
 	quantumMs: 5_000,
+	/** Concurrent releases of leases: more than may wait for locked rows, so that those hold up no others. */
+	releases: 32,
 	/** Releases that may wait for rows locked by another session. Other leases are left to expire. */
 	releasesWaiting: 16,
 	/** The longest pause of a project whose outcomes storage keeps rejecting, milliseconds. */

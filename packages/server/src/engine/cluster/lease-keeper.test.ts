@@ -30,7 +30,10 @@ function setUp(report: LeaseKeeperOptions["report"] = null, logger = silentLogge
 		readonly lock: () => void;
 		readonly fail: () => void;
 	}[] = [];
+	const releases: { readonly projectId: string; readonly answer: () => void }[] = [];
 	const storage: Partial<Storage> = {
+		releaseLease: ({ lease: { projectId } }) =>
+			new Promise((resolve) => void releases.push({ projectId, answer: resolve })),
 		renewLeases: ({ leases }) =>
 			new Promise((resolve, reject) => {
 				renewals.push({
@@ -55,7 +58,7 @@ function setUp(report: LeaseKeeperOptions["report"] = null, logger = silentLogge
 			onReleased: () => {},
 		},
 	);
-	return { clock, keeper, owned, renewals, trustedFrom, lapsed, expected };
+	return { clock, keeper, owned, renewals, releases, trustedFrom, lapsed, expected };
 }
 
 // Each poll of an idle cluster also reported the node, and counted nodes and projects.
@@ -295,6 +298,33 @@ test("renews many leases in steps, each trusted from its own request", async () 
 	expect((await renewal).elapsed).toBe(begun);
 	expect(renewals.map(({ leases }) => leases)).toEqual([PROJECTS.leasesPerStep, PROJECTS.leasesPerStep, 1]);
 	expect(trustedFrom.at(-1)! - begun).toBe(2_000);
+});
+
+// A node that stopped with 10,000 projects left 1,700 leases to expire: their releases waited too long for a connection.
+test("releases a few leases at a time, and renews the others until it is their turn", async () => {
+	const { keeper, owned, renewals, releases } = setUp();
+	owned.drop(owned.working("p1")!);
+	const all = Array.from({ length: 2 * PROJECTS.releases + 1 }, (_, n) => `p_${n}`);
+	for (const projectId of all) {
+		const lease = { current: { projectId, generation: 1, expiresAt: TERM_MS }, renewed() {} };
+		const retire = async () => ({ seen: { lastSeq: 0, revision: 0 }, handover: null });
+		owned.add({ projectId, lease, retire, wakeAt: null, end() {} } as unknown as Actor);
+	}
+	const stopping = keeper.stop();
+	await turn();
+	expect(releases).toHaveLength(PROJECTS.releases);
+	const renewal = keeper.renew();
+	await turn();
+	expect(renewals[0]!.leases).toBe(PROJECTS.releases + 1);
+	renewals[0]!.answer();
+	await renewal;
+	for (let answered = 0; answered < all.length; answered++) {
+		releases[answered]!.answer();
+		await turn();
+		expect(releases.length).toBe(Math.min(all.length, answered + 1 + PROJECTS.releases));
+	}
+	await stopping;
+	expect(releases.map(({ projectId }) => projectId)).toEqual(all);
 });
 
 // Each release asks for room. Looking at all projects each time took a third of the event loop.

@@ -6,6 +6,7 @@
 import { PROJECTS } from "../../base/budgets.ts";
 import { type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
+import { FairQueue } from "../../base/turns.ts";
 import type { Lease, Renewal } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import type { ActorContext } from "../actor/context.ts";
@@ -51,6 +52,10 @@ export class LeaseKeeper {
 	readonly #owned: OwnedProjects;
 	/** Actors that finish their work in flight before their lease is released. */
 	readonly #releasing = new Map<Actor, Promise<void>>();
+	/** Calls that release leases. If all were made at once, they would wait for a connection longer than a call may. */
+	readonly #releases = new FairQueue({
+		...{ perOwner: 1, running: PROJECTS.releases, waiting: Number.POSITIVE_INFINITY },
+	});
 	/** Attempts that this node settles for projects that it has already released. */
 	readonly #handovers = new Set<Promise<void>>();
 	readonly #renewFailure: RepeatedFailure;
@@ -357,20 +362,23 @@ export class LeaseKeeper {
 			this.#handovers.add(handover.over);
 			void handover.over.then(() => this.#handovers.delete(handover.over));
 		}
-		if (!this.#owned.has(actor)) {
-			handover?.released();
-			return;
-		}
-		const wakeAt = actor.wakeAt;
-		await this.#owned.leave(actor, async () => {
-			try {
-				await storage.releaseLease({ lease: actor.lease.current, wakeAt, seen, inFlight: handover?.attempts });
-			} catch (error) {
-				logger.error({ err: error, projectId }, "failed to release a lease; it will expire");
-				this.#options.onReleaseFailed();
+		// Until its turn, its lease is renewed.
+		await this.#releases.run(projectId, async () => {
+			if (!this.#owned.has(actor)) {
+				handover?.released();
+				return;
 			}
-			handover?.released();
+			const wakeAt = actor.wakeAt;
+			await this.#owned.leave(actor, async () => {
+				try {
+					await storage.releaseLease({ lease: actor.lease.current, wakeAt, seen, inFlight: handover?.attempts });
+				} catch (error) {
+					logger.error({ err: error, projectId }, "failed to release a lease; it will expire");
+					this.#options.onReleaseFailed();
+				}
+				handover?.released();
+			});
+			this.#options.onReleased(projectId, wakeAt);
 		});
-		this.#options.onReleased(projectId, wakeAt);
 	}
 }
