@@ -4,7 +4,7 @@
 import { patience } from "@posthorn/testkit/until";
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../src/base/clock.ts";
-import { type Storage, StorageError } from "../src/storage/port.ts";
+import { QUARANTINE, type Storage, StorageError } from "../src/storage/port.ts";
 import { ALL_TYPES, EngineRig, LEASE_TERM_MS } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
@@ -87,6 +87,24 @@ export function describeFailover(database: string, openPair: () => Promise<Pair>
 			expect(rig.sender.to(hook.url)).toEqual([...before, ...lost, ...after]);
 			expect(new Set(rig.sender.to(wide.url))).toEqual(new Set([...before, ...lost, ...after]));
 			expect(rig.sender.sent).toHaveLength(110);
+		});
+
+		// A project of which nothing was lost was kept, and continued.
+		test("in quarantine, as an earlier state that was restored: nothing is sent", async () => {
+			await using site = await setUp(openPair);
+			const { rig, storage } = site;
+			await rig.publish(5);
+			await rig.settledCount(10);
+			await storage.quiet();
+			await rig.storage.setSetting({ name: QUARANTINE, value: JSON.stringify({ since: 1, backupAt: null }) });
+			await site.pair.caughtUp();
+			await site.pair.fail();
+			await site.publish(5);
+			await storage.pass(rig.clock, 2 * LEASE_TERM_MS);
+			expect(rig.sender.sent).toHaveLength(10);
+			await rig.storage.endQuarantine();
+			await site.settled(20);
+			expect(rig.sender.sent).toHaveLength(20);
 		});
 
 		// Once, all of them were repeated, no matter how many there were.

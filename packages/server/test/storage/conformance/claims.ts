@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Claim } from "../../../src/storage/port.ts";
+import { type Claim, QUARANTINE } from "../../../src/storage/port.ts";
 import type { World } from "./world.ts";
 
 const HOLDER = "node_a";
@@ -62,6 +62,15 @@ export function describeClaims(name: string, open: () => Promise<ClaimsHarness>)
 			const claim = await claimOne();
 			expect(await harness.kept(0, [claim])).toEqual([claim]);
 			expect(await harness.kept(1, [claim])).toEqual([]);
+		});
+
+		// A node whose database was replaced by an earlier state sent events that were published in quarantine.
+		test("no claim holds in quarantine", async () => {
+			const claim = await claimOne();
+			await world.storage.setSetting({ name: QUARANTINE, value: JSON.stringify({ since: 1, backupAt: null }) });
+			expect(await harness.kept(0, [claim])).toEqual([]);
+			await world.storage.endQuarantine();
+			expect(await harness.kept(0, [claim])).toEqual([claim]);
 		});
 
 		test("a claim does not hold once the lease is released", async () => {

@@ -1,15 +1,17 @@
-import type { Claim } from "../../../src/storage/port.ts";
+import { type Claim, QUARANTINE } from "../../../src/storage/port.ts";
 import type { MemoryDatabase } from "./database.ts";
 
 /**
  * The claims that hold: those whose evidence is all in the database. Commits are lost from the end, so three witnesses
- * suffice for a project: the lease with the acknowledged revision, the last event, and the last attempt.
+ * suffice for a project: the lease with the acknowledged revision, the last event, and the last attempt. None holds in
+ * quarantine.
  */
 export function keptClaims(
 	database: MemoryDatabase,
 	storedGeneration: (generation: number) => number,
 	claims: readonly Claim[],
 ): Claim[] {
+	if (database.cold.setting(QUARANTINE) !== null) return [];
 	return claims.filter(({ lease, holder, revision, lastSeq, event, attempt }) => {
 		const project = database.project(lease.projectId);
 		if (project === undefined) return false;

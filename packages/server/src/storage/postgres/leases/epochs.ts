@@ -31,7 +31,7 @@
 import { randomBytes } from "node:crypto";
 import { Client, type ClientBase, type PoolConfig } from "pg";
 import type { Claim, LostTail } from "../../port/peers.ts";
-import { StorageError } from "../../port.ts";
+import { QUARANTINE, StorageError } from "../../port.ts";
 import { toStoredId } from "../../shared/deliveries.ts";
 import { storedGeneration } from "../../shared/leases.ts";
 import { sqlState } from "../connection/errors.ts";
@@ -370,11 +370,12 @@ const KEPT = `
 			SELECT FROM posthorn.webhooks w JOIN posthorn.attempts a ON a.project_no = w.project_no AND a.webhook_no = w.no
 			WHERE w.project_no = p.no AND w.id = c.webhook AND a.seq = c.seq AND a.replay = c.replay
 				AND a.attempt = c.attempt AND a.id = c.attempt_id
-		))`;
+		))
+		AND NOT EXISTS (SELECT FROM posthorn.settings WHERE name = '${QUARANTINE}')`;
 
 /**
  * @param epoch in which the claims' leases were taken, among those of this node
- * @returns the claims that hold: those whose evidence is all in the database
+ * @returns the claims that hold: those whose evidence is all in the database. None does in quarantine
  */
 export async function keptClaims(client: ClientBase, epoch: number, claims: readonly Claim[]): Promise<Claim[]> {
 	if (claims.length === 0) return [];
