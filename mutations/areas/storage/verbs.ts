@@ -19,6 +19,12 @@ export const STORAGE_VERBS = [
 			why: "While the clock of one node isn't trusted, its empty passes take the place of those that delete.",
 		},
 		{
+			name: "retention-hold-ends-no-pass",
+			find: "!mustEnd() && (await keeps())",
+			replace: "!isStopped && (await keeps())",
+			why: "A pass that has begun deletes rows of a restored database that is in quarantine.",
+		},
+		{
 			name: "retention-replaced-goes-on",
 			find: " && (await keeps()); ) {",
 			replace: "; ) {",

@@ -86,6 +86,24 @@ test("while a node sweeps, however long that takes, no other one does", async ()
 	expect(cluster.passes).toEqual(["busy"]);
 });
 
+// It deleted rows of a restored database that was in quarantine by then, for as long as the pass took.
+test("a pass ends once nothing may be deleted any longer, and is repeated soon after that", async () => {
+	const cluster = new Cluster();
+	let isHeld = false;
+	let steps = 0;
+	const step = async (): Promise<SweepStep> => {
+		steps++;
+		isHeld = steps === 3;
+		return { ...NOTHING, next: steps < 5 ? 1 : null };
+	};
+	await cluster.start("node", step, () => (isHeld ? Number.NEGATIVE_INFINITY : cluster.clock.now()));
+	await cluster.pass(10 * MINUTE);
+	expect([steps, cluster.passes.length, cluster.completed]).toEqual([3, 1, 0]);
+	isHeld = false;
+	await cluster.pass(10 * MINUTE);
+	expect([steps, cluster.passes.length, cluster.completed]).toEqual([5, 2, 1]);
+});
+
 test("a node that dies or freezes while it sweeps is replaced, and stops when it continues", async () => {
 	const cluster = new Cluster();
 	const frozen = Promise.withResolvers<void>();

@@ -54,6 +54,9 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 		}, LOOK_EVERY_MS);
 	}
 
+	/** Nothing more may be deleted: the service stops, its clock isn't trusted any longer, or the database is in quarantine. */
+	const mustEnd = (): boolean => isStopped || !Number.isFinite(retentionNow());
+
 	async function runPass(early: boolean): Promise<void> {
 		// A node whose clock isn't trusted leaves the pass to others.
 		const now = retentionNow();
@@ -64,10 +67,10 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 			const attempts = await runSteps("attempts", (from) => storage.sweepAttempts({ ...range, from }));
 			const events = await runSteps("events", (from) => storage.sweepEvents({ ...range, from }));
 			if (attempts + events > 0) logger.info({ attempts, events }, "deleted expired events and delivery log entries");
-			const restMs = isStopped ? 0 : REST_MS;
+			const restMs = mustEnd() ? 0 : REST_MS;
 			dueAt = clock.elapsed() + restMs;
 			await peers?.endSweep({ holder, restMs });
-			if (!isStopped) observer.passed?.();
+			if (!mustEnd()) observer.passed?.();
 		} catch (error) {
 			// Any node may try again when it looks.
 			logger.error({ err: error, retryInMs: LOOK_EVERY_MS }, "the retention sweep failed");
@@ -88,7 +91,7 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 
 	async function runSteps(what: "attempts" | "events", step: (from: number) => Promise<SweepStep>): Promise<number> {
 		let deleted = 0;
-		for (let from: number | null = 0; from !== null && !isStopped && (await keeps()); ) {
+		for (let from: number | null = 0; from !== null && !mustEnd() && (await keeps()); ) {
 			const begunAt = disk.elapsed();
 			const done: SweepStep = await step(from);
 			deleted += done.deleted;
