@@ -33,6 +33,12 @@ export const STORAGE_VERBS = [
 	]),
 	...of("server/src/engine/retention-clock.ts", inEngine("retention-clock"), [
 		{
+			name: "retention-clock-compares-out-of-order",
+			find: "observed = observed.catch(() => undefined).then(observeOnce);",
+			replace: "observed = observeOnce();",
+			why: "A comparison from before an operator confirmed the time holds the clock for another minute.",
+		},
+		{
 			name: "retention-clock-believes-jumps",
 			find: "now: () => Math.min(clock.now(), (expected() ?? NEVER) + SLACK_MS),",
 			replace: "now: () => clock.now(),",

@@ -7,7 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
-import { holdText, type RetentionClock, startRetentionClock } from "./retention-clock.ts";
+import { holdText, type RetentionClock, type RetentionClockOptions, startRetentionClock } from "./retention-clock.ts";
 
 const DAY = 86_400_000;
 const RETENTION = 30 * DAY;
@@ -25,7 +25,7 @@ let storage: Storage;
 let machine: Machine;
 let logs: string[];
 let clocks: RetentionClock[];
-const start = async (clock: Clock = machine, more: { databaseAheadMs?: () => number; retentionMs?: number } = {}) => {
+const start = async (clock: Clock = machine, more: Partial<RetentionClockOptions> = {}) => {
 	const logger = { ...silentLogger, warn: note, error: note };
 	const started = await startRetentionClock({ storage, clock, logger, retentionMs: RETENTION, ...more });
 	clocks.push(started);
@@ -108,6 +108,29 @@ test("what one node confirms, the others trust", async () => {
 	expect(second.hold).not.toBeNull();
 	await second.observe();
 	expect(second.hold).toBeNull();
+});
+
+// The hold that the operator had just ended was back for a minute.
+test("a comparison from before the confirmation doesn't replace the one after it", async () => {
+	const late = Promise.withResolvers<void>();
+	let isLate = false;
+	const observeClock: Storage["observeClock"] = async (p) => {
+		const wait = isLate ? late.promise : null;
+		isLate = false;
+		const seen = await storage.observeClock(p);
+		await wait;
+		return seen;
+	};
+	const slow = { observeClock, confirmClock: (p: { now: number }) => storage.confirmClock(p) } as Storage;
+	const clock = await start(machine, { storage: slow });
+	machine.wrongBy = 40 * DAY;
+	isLate = true;
+	const comparing = clock.observe();
+	const confirming = clock.confirm();
+	for (let n = 0; n < 4; n++) await storage.ping();
+	late.resolve();
+	await Promise.all([comparing, confirming]);
+	expect(clock.hold).toBeNull();
 });
 
 test("one node's wrong clock doesn't stop the others, and a sleeping machine is vouched for by them", async () => {

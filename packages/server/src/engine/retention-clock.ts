@@ -81,7 +81,14 @@ export async function startRetentionClock(options: RetentionClockOptions): Promi
 	const expected = (): number | null =>
 		trusted === null || hold() !== null ? null : trusted.now + (clock.elapsed() - trusted.elapsed);
 
-	async function observe(): Promise<void> {
+	/** One after the other, so that an earlier result never replaces a later one. */
+	let observed: Promise<void> = Promise.resolve();
+	function observe(): Promise<void> {
+		observed = observed.catch(() => undefined).then(observeOnce);
+		return observed;
+	}
+
+	async function observeOnce(): Promise<void> {
 		const at = momentOf(clock);
 		const vouched = trusted === null ? 0 : trusted.now + (at.elapsed - trusted.elapsed);
 		const { isAhead, ...seen } = await storage.observeClock({ now: at.now, vouched, stepMs: mostMs });
