@@ -5,6 +5,11 @@ import { isStartupRefused, SHARED_SESSIONS, storageError } from "./errors.ts";
 /** How long a connection may take, and the driver waits for a statement that the database should have ended, milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 20_000;
+/**
+ * How long a connection may be idle before the operating system probes it, milliseconds. Many firewalls forget one that
+ * is idle for minutes, without a word. The connection that listens only reads, so nothing else would notice.
+ */
+const PROBE_AFTER_MS = 30_000;
 
 /**
  * Settings of every session, by PostgreSQL's names and in its notation (times in milliseconds). Every wait has a limit.
@@ -57,6 +62,7 @@ export function plainConfig(url: string): ClientConfig {
 		connectionString: url,
 		application_name: "posthorn",
 		keepAlive: true,
+		keepAliveInitialDelayMillis: PROBE_AFTER_MS,
 		connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
 		query_timeout: QUERY_TIMEOUT_MS,
 		types: { getTypeParser: getTypeParser as typeof types.getTypeParser },

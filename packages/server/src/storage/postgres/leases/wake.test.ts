@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type AddressInfo, connect, createServer, Socket } from "node:net";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import { PostgresProxy } from "../../../../../testkit/src/postgres/postgres-proxy.ts";
 import { until } from "../../../../../testkit/src/until.ts";
@@ -165,6 +165,19 @@ describe("notifications between nodes", { timeout: 30_000 }, () => {
 		);
 		expect(cut).toHaveLength(1);
 		await untilHeard(next);
+	});
+
+	// The default is two hours. Behind a firewall that forgets idle connections, a node missed all hints for as long.
+	test("the connection that listens is probed after half a minute without traffic", async () => {
+		const probes = vi.spyOn(Socket.prototype, "setKeepAlive");
+		try {
+			const next = ears(await node());
+			await untilHeard(next);
+			expect(probes.mock.calls.length).toBeGreaterThan(0);
+			for (const call of probes.mock.calls) expect(call).toEqual([true, 30_000]);
+		} finally {
+			probes.mockRestore();
+		}
 	});
 
 	test("a node isn't notified of its own commits, nor at all once it has unsubscribed", async () => {
