@@ -7,13 +7,32 @@ export function terms(witness: Witness): Check {
 	const generations = new Map<string, number>();
 	/** By project and node, when the database last granted or renewed the lease, by true time; failovers don't count. */
 	const granted = new Map<string, number>();
+	/** By project and node, when a lease was last granted or renewed that the node may still use, lost or not; true time. */
+	const inUse = new Map<string, Map<string, number>>();
 	let wasRestored = false;
 	const { leaseTermMs, manyNodes } = witness.facts;
+
+	/** A failover may have lost the lease of a node that still sends under it. */
+	function checkUnused(projectId: string, node: string, at: number): void {
+		for (const [other, since] of inUse.get(projectId) ?? [])
+			if (manyNodes && other !== node && at < since + leaseTermMs - 1)
+				witness.broken({ projectId }, `${node} was given the lease while ${other} may still use it`);
+	}
+
 	return {
 		promise: "nothing is settled or sent under an old lease",
 		on(happening) {
 			if (happening.kind === "leased" || happening.kind === "renewed")
 				granted.set(`${happening.lease.projectId}/${happening.node}`, happening.at);
+			if (happening.kind === "leased") checkUnused(happening.lease.projectId, happening.node, happening.at);
+			if (happening.kind === "leased" || happening.kind === "renewed") {
+				const { lease, node, at } = happening;
+				const nodes = inUse.get(lease.projectId) ?? new Map<string, number>();
+				inUse.set(lease.projectId, nodes.set(node, at));
+			}
+			if (happening.kind === "released") inUse.get(happening.lease.projectId)?.delete(happening.node);
+			if (happening.kind === "crashed" || happening.kind === "stopped")
+				for (const nodes of inUse.values()) nodes.delete(happening.node);
 			switch (happening.kind) {
 				case "leased": {
 					const { node, lease, at } = happening;
