@@ -17,6 +17,7 @@ export function makePlan(seed: number, style?: string, nodes?: Nodes): Plan {
 	};
 	addOwners(shape, stream(seed, "plan", "owners"), add);
 	if (shape.name === "scarce" || shape.name === "recovery") addRecovery(shape, stream(seed, "plan", "recovery"), add);
+	else if (shape.name === "failover") addFailovers(shape, stream(seed, "plan", "failovers"), add);
 	else {
 		addEpisodes(shape, seed, add);
 		addCoincidences(shape, stream(seed, "plan", "coincidences"), add);
@@ -160,6 +161,42 @@ function addLateLeases(shape: Shape, random: Random, add: Add): void {
 	add(at + 100, { do: "restart", node: (node + 1) % shape.nodes, ms: random.between(100, 2_000) });
 	for (let i = 0; i < 20; i++)
 		add(at + random.float() * 2 * ms, publish(shape, random, random.between(0, shape.projects - 1)));
+}
+
+/**
+ * Each failover loses leases, events, outcomes and changes. Most projects are idle, so a node takes them only then. Some
+ * nodes can't reach the database for a while, and don't notice.
+ */
+function addFailovers(shape: Shape, random: Random, add: Add): void {
+	const { nodes, projects, webhooksPerProject, durationMs } = shape;
+	for (let at = 90_000; at < durationMs; at += random.between(20_000, 100_000)) {
+		const lostMs = random.skewed(300, 9_000);
+		add(at, { do: "failover", lostMs });
+		if (random.chance(0.3)) add(at + random.skewed(100, 10_000), { do: "failover", lostMs: random.skewed(10, 5_000) });
+		const lostAt = (): number => at - random.float() * lostMs;
+		const node = random.between(0, nodes - 1);
+		const kind = random.float();
+		if (kind < 0.4)
+			add(at - random.between(0, 200), {
+				...{ do: "storage", node, fault: "stalls", ms: random.between(2_000, 12_000), probability: 1, method: null },
+			});
+		else if (kind < 0.6) add(lostAt(), { do: "restart", node, ms: random.skewed(100, 3_000) });
+		else if (kind < 0.8) add(lostAt(), { do: "freeze", node, ms: random.skewed(1_000, 15_000) });
+		const active = Array.from({ length: random.between(1, 4) }, () => random.between(0, projects - 1));
+		for (const project of active) {
+			for (let n = random.between(1, 6); n > 0; n--) add(lostAt(), publish(shape, random, project));
+			for (let n = random.between(1, 12); n > 0; n--)
+				add(at + random.skewed(1, 15_000), publish(shape, random, project));
+			const of = { project, webhook: random.between(0, webhooksPerProject - 1) };
+			const change = random.pick(["rotate", "pause", "url", "resume"] as const);
+			if (random.chance(0.6))
+				add(
+					random.chance(0.5) ? lostAt() : at + random.skewed(1, 8_000),
+					change === "resume" ? { do: change, from: "backlog", ...of } : { do: change, ...of },
+				);
+			if (change === "pause") add(at + random.between(10_000, 20_000), { do: "resume", from: "backlog", ...of });
+		}
+	}
 }
 
 /** All receivers fail for a while, then they are slow; new events come all the time. */

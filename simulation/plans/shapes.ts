@@ -10,7 +10,10 @@ export const NODES = ["one", "many"] as const;
 export type Nodes = (typeof NODES)[number];
 
 /** By how often they are drawn. */
-const DRAWN = ["long", "long", "long", "shop", "shared", "churn", "crowd", "fan", "scarce", "recovery"] as const;
+const DRAWN = [
+	...(["long", "long", "long", "shop", "shared", "churn", "crowd", "fan", "scarce", "recovery"] as const),
+	"failover",
+] as const;
 export const STYLES = [...new Set(DRAWN)];
 
 export function withNodes(shape: Shape, nodes: Nodes | undefined): Shape {
@@ -56,6 +59,13 @@ export function makeShape(random: Random, style?: string): Shape {
 				...{ ...common, name, nodes: random.between(2, 3), projects: random.between(2, 5) },
 				...{ webhooksPerProject: random.between(1, 3), retryDelaysMs: SHORT_DELAYS },
 				durationMs: random.between(3, 8) * MINUTE,
+			};
+		case "failover":
+			// The database goes back again and again, and has forgotten who took which project.
+			return {
+				...{ ...common, name, nodes: random.between(2, 4), projects: random.between(6, 16) },
+				...{ webhooksPerProject: random.between(1, 2), retryDelaysMs: SHORT_DELAYS },
+				durationMs: random.between(4, 8) * MINUTE,
 			};
 		case "crowd": {
 			const projects = random.between(300, 2_000);
