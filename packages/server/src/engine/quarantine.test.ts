@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
 import { MemoryWorld } from "../../test/storage/memory/world.ts";
 import { QUARANTINE, type Storage } from "../storage/port.ts";
-import { startQuarantine } from "./quarantine.ts";
+import { type QuarantineOptions, startQuarantine } from "./quarantine.ts";
 
 let memory: MemoryWorld;
 let storage: Storage;
@@ -19,7 +19,10 @@ const put = () => storage.setSetting({ name: QUARANTINE, value: JSON.stringify(M
 const onEpoch = new Set<() => void>();
 
 /** One of several nodes. */
-function start(getSetting: Storage["getSetting"] = (p) => storage.getSetting(p)) {
+function start(
+	getSetting: Storage["getSetting"] = (p) => storage.getSetting(p),
+	{ clock = new VirtualClock(), onReleased = () => undefined }: Partial<QuarantineOptions> = {},
+) {
 	const peers = {
 		onEpoch(listener: () => void) {
 			onEpoch.add(listener);
@@ -28,14 +31,16 @@ function start(getSetting: Storage["getSetting"] = (p) => storage.getSetting(p))
 	};
 	return startQuarantine({
 		storage: { peers: peers as never, getSetting, endQuarantine: () => storage.endQuarantine() },
-		clock: new VirtualClock(),
+		clock,
+		onReleased,
 		logger: { warn: () => undefined } as never,
 	});
 }
 
 // It said that there was nothing to release.
 test("a node that hasn't noticed the quarantine yet reads the mark, and releases the database", async () => {
-	const node = await start();
+	let released = 0;
+	const node = await start(undefined, { onReleased: () => released++ });
 	await put();
 	expect(node.mark).toBeNull();
 	expect(await node.read()).toEqual(MARK);
@@ -45,6 +50,22 @@ test("a node that hasn't noticed the quarantine yet reads the mark, and releases
 	expect(await node.release()).toBe(true);
 	expect(await storage.getSetting({ name: QUARANTINE })).toBeNull();
 	expect(await node.release()).toBe(false);
+	expect(released).toBe(1);
+	await node.stop();
+});
+
+test("a node notices within half a minute that a quarantine began, and within a second that it ended", async () => {
+	const clock = new VirtualClock();
+	const node = await start(undefined, { clock });
+	const pass = async (ms: number) => {
+		clock.advance(ms);
+		for (let turns = 0; turns < 3; turns++) await new Promise((resolve) => setImmediate(resolve));
+		return node.mark;
+	};
+	await put();
+	expect([await pass(29_999), await pass(1)]).toEqual([null, MARK]);
+	await storage.endQuarantine();
+	expect([await pass(999), await pass(1)]).toEqual([MARK, null]);
 	await node.stop();
 });
 

@@ -67,6 +67,9 @@ test("a clock that jumps ahead ages nothing, before and after it is noticed, unt
 	expect(clock.now()).toBe(Number.NEGATIVE_INFINITY);
 	expect(clock.hold).toEqual({ kind: "ahead", now: before + 40 * DAY, seenAt: before, jumpedMs: 40 * DAY });
 	expect(logs).toEqual([holdText(clock.hold!)]);
+	// It doesn't vouch for itself.
+	await clock.observe();
+	expect(clock.hold).toMatchObject({ kind: "ahead", jumpedMs: 40 * DAY });
 	expect(logs[0]).toMatch(/40\.0 days after .* Nothing is deleted .* POST \/v1\/clock\/confirm/);
 	machine.wrongBy = 0;
 	await clock.observe();

@@ -73,6 +73,34 @@ test("many nodes make about one pass an hour", async () => {
 	expect(cluster.completed).toBe(cluster.passes.length);
 });
 
+test("a node that has the database to itself makes a pass an hour, and one whenever it is asked to", async () => {
+	const clock = new VirtualClock();
+	let passes = 0;
+	const sweepAttempts = async () => {
+		passes++;
+		return NOTHING;
+	};
+	const storage = { peers: null, sweepAttempts, sweepEvents: async () => NOTHING };
+	const sweeper = createSweeper(
+		{
+			...{ storage, clock, disk: clock, logger: silentLogger, holder: "node", retentionMs: 30 * DAY },
+			...{ retentionNow: () => clock.now(), observer: {} },
+		},
+		() => undefined,
+	);
+	sweeper.start();
+	await settled();
+	expect(passes).toBe(1);
+	for (let passed = 0; passed < 10 * HOUR; passed += MINUTE) {
+		clock.advance(MINUTE);
+		await settled();
+	}
+	expect(passes).toBe(11);
+	await sweeper.sweep();
+	expect(passes).toBe(12);
+	await sweeper.stop();
+});
+
 test("while a node sweeps, however long that takes, no other one does", async () => {
 	const cluster = new Cluster();
 	let left = 3 * 60;

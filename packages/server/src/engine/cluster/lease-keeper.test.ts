@@ -25,6 +25,7 @@ function setUp(report: LeaseKeeperOptions["report"] = null, logger = silentLogge
 	const renewals: {
 		readonly at: number;
 		readonly leases: number;
+		readonly projectIds: readonly string[];
 		readonly answer: () => void;
 		readonly refuse: () => void;
 		readonly lock: () => void;
@@ -39,6 +40,7 @@ function setUp(report: LeaseKeeperOptions["report"] = null, logger = silentLogge
 				renewals.push({
 					at: clock.elapsed() - begun,
 					leases: leases.length,
+					projectIds: leases.map(({ projectId }) => projectId),
 					answer: () => resolve({ renewed: [...leases], locked: [] }),
 					refuse: () => resolve({ renewed: [], locked: [] }),
 					lock: () => resolve({ renewed: [], locked: [...leases] }),
@@ -66,6 +68,16 @@ test("a node has a share of at least one project, so it needn't ask for its shar
 	const { keeper, owned } = setUp(async () => ({ fairShare: 0, nextDue: null }));
 	await keeper.renewShare();
 	expect(owned.share).toBe(1);
+});
+
+test("a node that is closing asks for no share", async () => {
+	let reports = 0;
+	const { keeper, owned } = setUp(async () => {
+		reports++;
+		return { fairShare: 1, nextDue: null };
+	});
+	owned.closing = true;
+	expect([await keeper.renewShare(), reports]).toEqual([null, 0]);
 });
 
 // Each time, the log said that leases were renewed again.
@@ -227,6 +239,64 @@ test("a renewed lease is trusted from the time of the request", async () => {
 	renewals[0]!.answer();
 	await renewal;
 	expect(trustedFrom).toEqual([0]);
+});
+
+test("a lease whose row was locked is trusted from the request that renewed it", async () => {
+	const { clock, keeper, renewals, trustedFrom } = setUp();
+	const step = async (end: "lock" | "answer") => {
+		clock.advance(100);
+		renewals.at(-1)![end]();
+		await turn();
+	};
+	void keeper.renew();
+	await turn();
+	await step("lock");
+	// All of them together …
+	await step("answer");
+	expect(trustedFrom).toEqual([100]);
+	void keeper.renew();
+	await turn();
+	await step("lock");
+	await step("lock");
+	// … then one by one.
+	await step("answer");
+	expect(trustedFrom).toEqual([100, 400]);
+});
+
+test("a renewal waits for four locked leases at most, for those that were locked before last, and logs each once", async () => {
+	const lines: object[] = [];
+	const { keeper, owned, renewals } = setUp(null, { ...silentLogger, warn: (fields) => lines.push(fields) });
+	const all = ["p1", "p2", "p3", "p4", "p5", "p6"];
+	for (const projectId of all.slice(1)) {
+		const lease = { current: { projectId, generation: 1, expiresAt: TERM_MS }, renewed() {} };
+		owned.add({ projectId, lease, end() {} } as unknown as Actor);
+	}
+	const waited = async () => {
+		const begun = renewals.length;
+		void keeper.renew();
+		await turn();
+		for (let asked = begun; asked < renewals.length; asked++) {
+			renewals[asked]!.lock();
+			await turn();
+		}
+		// All, all that were locked, and then one by one.
+		expect(renewals.slice(begun, begun + 2).map(({ projectIds }) => projectIds)).toEqual([all, all]);
+		return renewals.slice(begun + 2).flatMap(({ projectIds }) => projectIds);
+	};
+	expect(await waited()).toEqual(["p1", "p2", "p3", "p4"]);
+	expect(await waited()).toEqual(["p5", "p6", "p1", "p2"]);
+	expect(lines).toEqual(all.map((projectId) => ({ projectId })));
+});
+
+test("the answer about a lease that was replaced meanwhile doesn't concern the one that replaced it", async () => {
+	const { keeper, owned, renewals, lapsed } = setUp();
+	const renewal = keeper.renew();
+	await turn();
+	const lease = { current: { projectId: "p1", generation: 2, expiresAt: TERM_MS } };
+	Object.assign(owned.working("p1")!, { lease });
+	renewals[0]!.refuse();
+	await renewal;
+	expect([lapsed, owned.isFree("p1")]).toEqual([[], false]);
 });
 
 // A retiring actor finishes its attempts, which takes longer than a lease if a receiver is slow.

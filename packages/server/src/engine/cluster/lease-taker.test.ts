@@ -65,11 +65,11 @@ test("a lease counts from its request, however long the response takes", async (
 // After an epoch change, failing storage was once asked again in a loop without a pause.
 test("waits a second after a storage failure before asking again", async () => {
 	const clock = new VirtualClock();
-	let asked = 0;
+	const asked: unknown[] = [];
 	const storage: Partial<Storage> = {
 		capabilities: { manyNodes: true },
-		acquireLeases: async () => {
-			asked += 1;
+		acquireLeases: async ({ projectIds, heldBefore }) => {
+			asked.push([projectIds, heldBefore]);
 			throw new Error("The database is away.");
 		},
 		nextAlarm: async () => null,
@@ -77,10 +77,82 @@ test("waits a second after a storage failure before asking again", async () => {
 	const taker = takerOf(storage, { clock, disk: clock });
 	taker.takeAgain(["p1"]);
 	for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-	expect(asked).toBe(1);
+	expect(asked).toEqual([[["p1"], true]]);
 	clock.advance(1_000);
 	await taker.whenDone();
+	expect(asked).toEqual([
+		[["p1"], true],
+		[["p1"], true],
+	]);
+});
+
+// Storage would hand out this node's own leases as ended ones, under running actors.
+test("asks for due projects only once overdue leases are renewed, until a call finds fewer than it might", async () => {
+	const done: string[] = [];
+	const found = [200, 200, 3];
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: true },
+		acquireLeases: async ({ limit }) => {
+			done.push(`ask for ${limit}`);
+			return Array.from({ length: found.shift() ?? 0 }, (_, n): Lease => {
+				return { projectId: `p${found.length}_${n}`, generation: 1, expiresAt: 10_000 };
+			});
+		},
+		nextAlarm: async () => null,
+	};
+	const owned = new OwnedProjects();
+	const renewOverdue = async () => void done.push("renew");
+	const onTaken = ({ projectId }: Lease) => owned.add({ projectId, end() {} } as Actor);
+	const taker = takerOf(storage, { owned, keeper: { renewOverdue }, onTaken });
+	taker.takeDue();
+	await taker.whenDone();
+	expect(done).toEqual(["renew", "ask for 200", "ask for 200", "ask for 200"]);
+	expect(owned.actors.size).toBe(403);
+});
+
+test("looks again if it is told of due projects while it reads the next alarm", async () => {
+	const alarm = Promise.withResolvers<null>();
+	let asked = 0;
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: true },
+		acquireLeases: async () => {
+			asked++;
+			return [];
+		},
+		nextAlarm: () => alarm.promise,
+	};
+	const taker = takerOf(storage, {});
+	taker.takeDue();
+	await turn();
+	taker.takeDue();
+	expect(asked).toBe(1);
+	alarm.resolve(null);
+	await turn();
 	expect(asked).toBe(2);
+});
+
+test("a node that has the database to itself looks at least once a minute", async () => {
+	const clock = new VirtualClock();
+	const begun = clock.elapsed();
+	const asked: number[] = [];
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: false },
+		acquireLeases: async () => {
+			asked.push(clock.elapsed() - begun);
+			return [];
+		},
+		// An alarm on a clock that may be set meanwhile.
+		nextAlarm: async () => clock.now() + 3_600_000,
+	};
+	const taker = takerOf(storage, { clock });
+	taker.takeDue();
+	await taker.whenDone();
+	for (let n = 0; n < 2; n++) {
+		clock.advance(60_000);
+		await taker.whenDone();
+	}
+	expect(asked).toEqual([0, 60_000, 120_000]);
+	taker.sleep();
 });
 
 // A project whose row was briefly locked once counted as another node's for a second, while no node ran it.
