@@ -524,6 +524,66 @@ test("a stopped node expects nothing", async () => {
 	expect(asked).toEqual([]);
 });
 
+/** A node with room for one project, which has just found another node to own "p1". */
+async function metOwner() {
+	const clock = new VirtualClock();
+	const owned = new OwnedProjects(1);
+	const asked: (readonly string[])[] = [];
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: true },
+		acquireLeases: async ({ projectIds = [] }) => {
+			asked.push(projectIds);
+			return [];
+		},
+		nextAlarm: async () => null,
+	};
+	const taker = takerOf(storage, { clock, owned });
+	taker.poke("p1");
+	await taker.whenDone();
+	const pass = async (ms: number): Promise<void> => {
+		clock.advance(ms);
+		await taker.whenDone();
+	};
+	return { owned, taker, asked, pass };
+}
+
+test("a project that another node was found to own is asked for again a second later, if it was poked meanwhile", async () => {
+	const { taker, asked, pass } = await metOwner();
+	await pass(5_000);
+	expect(asked).toEqual([["p1"]]);
+	for (let n = 0; n < 3; n++) taker.poke("p1");
+	await taker.whenDone();
+	expect(asked).toEqual([["p1"], ["p1"]]);
+	for (let n = 0; n < 3; n++) taker.poke("p1");
+	await pass(999);
+	expect(asked).toHaveLength(2);
+	await pass(1);
+	expect(asked).toEqual([["p1"], ["p1"], ["p1"]]);
+	await pass(5_000);
+	expect(asked).toHaveLength(3);
+});
+
+test("a user's request in such a project keeps its reserved capacity", async () => {
+	const { owned, taker, asked, pass } = await metOwner();
+	taker.poke("p1");
+	taker.pokeRequested("p1");
+	owned.add({ projectId: "busy", end() {} } as Actor);
+	await pass(1_000);
+	expect(asked).toEqual([["p1"], ["p1"]]);
+});
+
+test("such a project is not taken again after its release if this node owned it by then", async () => {
+	const { owned, taker, asked, pass } = await metOwner();
+	taker.poke("p1");
+	const actor = { projectId: "p1", end() {} } as Actor;
+	owned.add(actor);
+	await pass(1_000);
+	owned.drop(actor);
+	taker.released("p1", null);
+	await taker.whenDone();
+	expect(asked).toEqual([["p1"]]);
+});
+
 /** A node that may own two projects and owns "a" and "b", with more due projects than it can ever take. */
 async function crowded() {
 	const clock = new VirtualClock();
