@@ -29,7 +29,7 @@ export const LANES: readonly Bite[] = [
 		replace: "Math.max(this.lastSeq, position)",
 		breaks: "An event that is published while the log's end is read is skipped.",
 		style: "churn",
-		firstSeed: 145,
+		firstSeed: 630,
 		worlds: 6,
 	},
 	{

@@ -98,8 +98,8 @@ export const LEASES: readonly Bite[] = [
 		find: "this.#apply(leases, renewal, since);",
 		replace: "this.#apply(leases, renewal, momentOf(this.#context.clock));",
 		breaks: "A lease whose renewal took long to be answered is trusted beyond its term.",
-		style: "shared",
-		firstSeed: 254,
+		style: "failover",
+		firstSeed: 2,
 		worlds: 6,
 	},
 	{

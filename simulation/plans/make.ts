@@ -196,7 +196,20 @@ function addFailovers(shape: Shape, random: Random, add: Add): void {
 				);
 			if (change === "pause") add(at + random.between(10_000, 20_000), { do: "resume", from: "backlog", ...of });
 		}
+		if (random.chance(0.3)) addLateRenewal(shape, random, at + random.between(12_000, 20_000), add);
 	}
+}
+
+/** A node learns late that its leases were renewed, and can't renew them again. */
+function addLateRenewal(shape: Shape, random: Random, at: number, add: Add): void {
+	const ms = random.between(3_000, 9_000);
+	const { nodes, projects } = shape;
+	const node = random.between(0, nodes - 1);
+	const fault = { do: "storage", node, probability: 1, method: "renewLeases" } as const;
+	add(at, { ...fault, fault: "stalls", ms });
+	add(at + ms, { ...fault, fault: "fails before", ms: 15_000 });
+	for (let n = 0; n < 20; n++)
+		add(at + random.float() * 25_000, publish(shape, random, random.between(0, projects - 1)));
 }
 
 /** All receivers fail for a while, then they are slow; new events come all the time. */
