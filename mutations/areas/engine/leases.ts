@@ -352,6 +352,13 @@ export const ENGINE_LEASES = [
 			why: "A node that was stopped while it reported counts for a lease duration, and nobody runs its share.",
 		},
 		{
+			name: "directory-claims-untrusted",
+			find: "ended.filter((actor) => this.#halted.get(actor)).map",
+			replace: "ended.map",
+			tests: ["server/test/failover-memory.test.ts"],
+			why: "After a failover a node takes a project that another one may have taken from it, and both send.",
+		},
+		{
 			name: "directory-rewound-rests",
 			find: 'if (why === "rewound") {\n\t\t\tvoid this.#retake(actor);\n\t\t\treturn;\n\t\t}',
 			replace: "",

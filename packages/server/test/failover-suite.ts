@@ -89,6 +89,23 @@ export function describeFailover(database: string, openPair: () => Promise<Pair>
 			expect(rig.sender.sent).toHaveLength(110);
 		});
 
+		test("a project with lost events, whose lease wasn't trusted any longer, waits until no other node may run it", async () => {
+			await using site = await setUp(openPair);
+			const { rig, storage } = site;
+			await site.pair.caughtUp();
+			await site.pair.cutOff();
+			await rig.publish(1);
+			await rig.settledCount(2);
+			storage.fail("renewLeases", Number.POSITIVE_INFINITY);
+			await storage.pass(rig.clock, 9_000);
+			storage.fail("renewLeases", 0);
+			await site.pair.fail();
+			await site.publish(1);
+			await storage.pass(rig.clock, LEASE_TERM_MS / 2);
+			expect(rig.sender.sent).toHaveLength(2);
+			await site.settled(4);
+		});
+
 		// A project of which nothing was lost was kept, and continued.
 		test("in quarantine, as an earlier state that was restored: nothing is sent", async () => {
 			await using site = await setUp(openPair);
