@@ -197,6 +197,12 @@ export const ENGINE_LEASES = [
 			review: "lease-taker.ts: a lease is trusted from the answer on",
 		},
 		{
+			name: "taker-no-room-for-late-pokes",
+			find: "(isDue || poked > 0)",
+			replace: "isDue",
+			why: "If all projects are busy, one that is poked at the wrong moment waits a second for its turn.",
+		},
+		{
 			name: "taker-late-lease-stands",
 			find: "if (leases.length > 0 && !isTrusted(this.#context, since)) await keeper.renew();",
 			replace: "",

@@ -131,6 +131,28 @@ test("looks again if it is told of due projects while it reads the next alarm", 
 	expect(asked).toBe(2);
 });
 
+// It waited for the next poll, a second later.
+test("room is made for a project that is poked after the next alarm was read", async () => {
+	const owned = new OwnedProjects(1);
+	owned.add({ projectId: "p1", end() {} } as Actor);
+	const alarms = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
+	const reads = [...alarms];
+	const made: number[] = [];
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: false },
+		acquireLeases: async () => [],
+		nextAlarm: () => reads.shift()!.promise,
+	};
+	const taker = takerOf(storage, { owned, keeper: { makeRoom: (count) => void made.push(count) } });
+	taker.takeDue();
+	await turn();
+	taker.poke("p2");
+	for (const alarm of alarms) alarm.resolve(null);
+	await turn();
+	expect(made).toEqual([1]);
+	expect(reads).toHaveLength(1);
+});
+
 test("a node that has the database to itself looks at least once a minute", async () => {
 	const clock = new VirtualClock();
 	const begun = clock.elapsed();

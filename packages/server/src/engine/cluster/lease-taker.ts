@@ -187,7 +187,8 @@ export class LeaseTaker {
 	/** Whether something arrived after its step. */
 	get #hasMore(): boolean {
 		const isRequested = this.#waiting.count(this.#waiting.requested, 1) > 0;
-		return this.#heldBefore.size > 0 || isRequested || this.#mayTakePoked() || this.#lookForDue;
+		const isPoked = !this.#crowded && this.#waiting.count(this.#waiting.poked, 1) > 0;
+		return this.#heldBefore.size > 0 || isRequested || isPoked || this.#mayTakePoked() || this.#lookForDue;
 	}
 
 	async #takeAll(): Promise<void> {
@@ -346,8 +347,9 @@ export class LeaseTaker {
 	/** Releases some projects if others wait for capacity. */
 	#makeRoom(isDue: boolean): void {
 		const { limit } = this.#owned;
-		// Poked projects are due as well.
-		this.#dueWait = isDue && this.#owned.room(limit) === 0;
+		// Poked projects are due as well, also those poked since the alarm was read.
+		const poked = this.#waiting.count(this.#waiting.poked, ACQUIRE_BATCH);
+		this.#dueWait = (isDue || poked > 0) && this.#owned.room(limit) === 0;
 		this.#crowded = false;
 		if (!this.#dueWait) {
 			this.#releases = FIRST_RELEASES;
@@ -355,7 +357,6 @@ export class LeaseTaker {
 			this.#waiting.later.clear();
 			return;
 		}
-		const poked = this.#waiting.count(this.#waiting.poked, ACQUIRE_BATCH);
 		this.#options.keeper.makeRoom(poked > 0 ? poked : this.#releases);
 		if (poked === 0) this.#releases = Math.min(ACQUIRE_BATCH, this.#releases * 2);
 		if (this.#owned.room(limit) > 0) this.#lookForDue = true;
