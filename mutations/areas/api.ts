@@ -84,7 +84,7 @@ export const API = [
 				find: "if (route.list) {",
 				replace: "if (route.list && route.resultBytes === 0) {",
 				only: "before its events are published",
-				why: "A publisher is told that nothing was done, and publishes the events of a batch again.",
+				why: "A publisher learns that nothing was done, and publishes the events of a batch again.",
 			},
 			{
 				name: "refused-exports-count",
@@ -236,7 +236,7 @@ export const API = [
 			find: '\tif (!(yield* mayStill(project, p.by))) return "no_project";\n',
 			replace: "",
 			only: "left waiting",
-			why: "A member who was removed registers a webhook, which goes on receiving every event.",
+			why: "A member who was removed registers a webhook, which keeps receiving every event.",
 		},
 	]),
 	...of("server/src/api/routes/log/exports.ts", inApi("export"), [

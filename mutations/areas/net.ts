@@ -68,7 +68,7 @@ export const NET = [
 			find: "(kept > 0 && largest.length <= kept + 1)",
 			replace: "largest.length <= kept + 1",
 			only: "has none",
-			why: "Beside a thousand quiet receivers, a busy one costs a handshake for each delivery.",
+			why: "Next to a thousand quiet receivers, a busy one costs a handshake for each delivery.",
 		},
 		{
 			name: "connections-few-of-a-host",

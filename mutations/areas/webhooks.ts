@@ -95,7 +95,7 @@ export const WEBHOOKS = [
 				find: "			onError(error);\n			if",
 				replace: "			onError(error);\n			clearTimeout(this.#expiry);\n			if",
 				tests: ["webhooks/test/lease.test.ts"],
-				why: "A handler continues beside another process's while the store fails.",
+				why: "A handler and another process's run at once while the store fails.",
 			},
 		],
 	),

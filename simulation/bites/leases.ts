@@ -123,7 +123,7 @@ export const LEASES: readonly Bite[] = [
 		worlds: 6,
 	},
 	{
-		name: "lease of before a failover claimed by another node",
+		name: "lease from before a failover claimed by another node",
 		file: "packages/server/test/storage/memory/leases.ts",
 		find: "const isOwn = heldBefore && (lease.holder ?? holder) === holder;",
 		replace: "const isOwn = heldBefore;",

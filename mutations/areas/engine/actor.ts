@@ -160,7 +160,7 @@ export const ENGINE_ACTOR = [
 			replace: "",
 			tests: NODES,
 			only: "whichever node sweeps",
-			why: "Beside another node that sweeps, a paused webhook's events outlive their retention.",
+			why: "While another node sweeps, a paused webhook's events outlive their retention.",
 		},
 		{
 			name: "dispatcher-retries-first",

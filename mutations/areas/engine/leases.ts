@@ -118,7 +118,7 @@ export const ENGINE_LEASES = [
 			name: "keeper-renews-at-once",
 			find: "at += PROJECTS.leasesPerStep",
 			replace: "at += actors.length",
-			why: "Steps overlap, and each lease is renewed by the first one alone.",
+			why: "Steps overlap, and only the first one renews each lease.",
 			tests: inEngine("cluster/lease-keeper"),
 		},
 		{
@@ -170,7 +170,7 @@ export const ENGINE_LEASES = [
 			find: "\t\tthis.#options.onNextDue(this.#context.clock.now());\n",
 			replace: "",
 			tests: NODES,
-			why: "If reports hang or fail, nobody finds work whose hint was lost.",
+			why: "If reports hang or fail, no node finds work whose hint was lost.",
 		},
 		{
 			name: "keeper-continues-after-late-renewal",
@@ -355,7 +355,7 @@ export const ENGINE_LEASES = [
 			replace: "",
 			tests: NODES,
 			only: "while it reports",
-			why: "A node that was stopped while it reported counts for a lease duration, and nobody runs its share.",
+			why: "A node that was stopped while it reported counts for a lease duration, and no node runs its share.",
 		},
 		{
 			name: "directory-claims-untrusted",

@@ -33,7 +33,7 @@ export const STORAGE_SHARED = [
 				name: "room-probed-by-everyone",
 				find: "if (this.#elapsed() < this.#probeAt) throw refusal;",
 				replace: "",
-				why: "Whoever asks whether the node is ready has a full database write a megabyte.",
+				why: "Anyone who asks whether the node is ready makes a full database write a megabyte.",
 			},
 		],
 	),

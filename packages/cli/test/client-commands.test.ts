@@ -125,7 +125,7 @@ test("webhooks are created, shown, paused, resumed, rotated and deleted", async 
 	expect((await on.user.run(["webhooks", "list", "--json"])).out).toBe("[]\n");
 });
 
-// Those beyond the first 200 were left out, without a word.
+// Those beyond the first 200 were left out silently.
 test("all webhooks of a project are listed", async () => {
 	await on.service.stop();
 	Object.assign(on.service.settings, { POSTHORN_MAX_WEBHOOKS: "201" });

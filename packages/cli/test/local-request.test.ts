@@ -46,7 +46,7 @@ test("localhost and names below it are this machine, without asking DNS", async 
 	expect(receiver.received).toHaveLength(2);
 });
 
-// It was waited for, five minutes long, although the receiver had responded. "listen" sent nothing else meanwhile.
+// It waited five minutes for the body, although the receiver had responded. "listen" sent nothing else meanwhile.
 test("a response whose body never ends counts from its status on", async () => {
 	const endless = createServer((_, response) => response.writeHead(201).write("began"));
 	await once(endless.listen(0, "127.0.0.1"), "listening");

@@ -147,7 +147,7 @@ test("a release skips pending deliveries without resuming a webhook, even if one
 
 // Of "posthorn release > result.txt", the terminal showed only the question. With "| head -1", which had read enough
 // before, nothing was released, and the exit code was 0.
-test("what a release will send is shown with the question, and its result alone on standard output", async () => {
+test("what a release will send is shown with the question, and only its result on standard output", async () => {
 	here.waiting = [{ id: "proj_1", name: "Shop", webhooks: [pending("wh_1")] }];
 	const env = { POSTHORN_PORT: here.port, POSTHORN_OPERATOR_KEY: OURS };
 	const unread = operator.spawn(["release", "--yes"], env);

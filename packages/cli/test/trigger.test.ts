@@ -58,7 +58,7 @@ test("trigger changes the sample, sends data of one's own, and any bytes", async
 	expect(warnings[2]).toBe("");
 });
 
-// 12345678901234567890 became 12345678901234567000, without a word.
+// 12345678901234567890 silently became 12345678901234567000.
 test("numbers stay as they are written", async () => {
 	const data = '{"order_id":"9","n":12345678901234567890,"price":1.0}';
 	const args = ["--data", data, "--set", "m=90071992547409931", "--set", "list=[1.50]"];

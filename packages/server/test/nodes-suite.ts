@@ -349,7 +349,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			expect(rig.clock.now() - stoppedAt).toBeLessThanOrEqual(1_010);
 		});
 
-		// Others left it a share of the projects, which nobody ran for a lease duration.
+		// Others left it a share of the projects, which no node ran for a lease duration.
 		test("a node that is stopped while it reports no longer counts", async () => {
 			const database = await createDatabase();
 			const storage = new FaultyStorage();

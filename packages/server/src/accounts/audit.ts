@@ -114,7 +114,7 @@ export class Audit {
 		}
 	}
 
-	/** Tries once more to write what is missing. */
+	/** Tries again to write what is missing. */
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		this.#timer?.cancel();

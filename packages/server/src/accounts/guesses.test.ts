@@ -35,7 +35,7 @@ test("while a known token is looked up, all others who ask for it share its next
 	expect(await first).toBe("found");
 	expect(gates).toHaveLength(2);
 	const after = ask("busy", wait);
-	// It fails for all of them, instead of once more for each.
+	// It fails for all of them, instead of again for each.
 	gates[1]!.reject(new Error("lost"));
 	for (const other of others) await expect(other).rejects.toThrow("lost");
 	expect(gates).toHaveLength(3);

@@ -159,7 +159,7 @@ test("a project's changes have a burst and a rate, whichever they are; other pro
 	await api.close();
 });
 
-// Whoever repeated them had used up the rate of replays by the time that changes were possible again.
+// A client that repeated them had used up the rate of replays by the time that changes were possible again.
 test("requests refused by one rate don't use up another", async () => {
 	let elapsed = 0;
 	const api = await TestApi.start({ parts: ({ clock }) => ({ clock: { ...clock, elapsed: () => elapsed } }) });

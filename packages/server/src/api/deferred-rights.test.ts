@@ -258,7 +258,7 @@ test.each([
 	expect(roles).toEqual(["owner", "owner", "viewer"]);
 });
 
-// A removed developer's requests that were still waiting created webhooks, which went on receiving events.
+// A removed developer's requests that were still waiting created webhooks, which kept receiving events.
 test.each([
 	["a removed member", 404],
 	["a deleted key", 401],

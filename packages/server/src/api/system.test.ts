@@ -199,7 +199,7 @@ test("is not ready while storage has no room, and says so", async () => {
 });
 
 // Once the clock was set back by an hour, all figures stayed as they were for an hour, and so did "storage is down".
-test("goes on reading figures from storage when the clock is set back", async () => {
+test("keeps reading figures from storage when the clock is set back", async () => {
 	let [now, elapsed, lost] = [Date.UTC(2026, 10, 21), 0, true];
 	const set = await TestApi.start({
 		parts: ({ storage, clock }) => ({

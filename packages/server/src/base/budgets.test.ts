@@ -138,7 +138,7 @@ test("the page for operators names the limits that the code has", () => {
 	expect(page).toContain(
 		`generated at most ${renders.burst} times in a burst and ${renders.perMinute} times per minute`,
 	);
-	expect(page).toContain(`counts once more for each ${n(RESPONSES.countedBytes)} bytes`);
+	expect(page).toContain(`counts again for each ${n(RESPONSES.countedBytes)} bytes`);
 	expect(REQUESTS.bodyBytesPerProject * 8).toBe(REQUESTS.bodyBytesInFlight);
 	for (const ms of [RESPONSES.readMs, CONNECTIONS.idleMs])
 		expect(ms + 2 * CONNECTIONS.checkMs).toBeLessThanOrEqual(60_000);

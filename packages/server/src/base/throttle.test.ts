@@ -38,7 +38,7 @@ test("the wait ends with the window, which starts with the first failure and isn
 	expect(throttle.wait("a")).toBeNull();
 });
 
-// Whoever mistyped a password while the clock was ahead would have been throttled until that time came.
+// A person who mistyped a password while the clock was ahead would have been throttled until that time came.
 test("a clock that was ahead and is set back doesn't extend the wait", () => {
 	clock.set(86_400_000);
 	fail("a", 3);

@@ -126,7 +126,7 @@ export function scanJson(bytes: Uint8Array, { nesting, list: wanted }: ScanLimit
 				at = endOfString(bytes, from);
 				if (depth === 1 && atName) {
 					isMember = member !== undefined && isName(bytes, from, at, member);
-					// JSON.parse would take the last one, whatever it is.
+					// JSON.parse would take the last one, even if it is no list.
 					if (isMember && list) return { kind: "broken", at: from - 1 };
 					atName = false;
 				}

@@ -110,7 +110,7 @@ test("asks for due projects only once overdue leases are renewed, until a call f
 	expect(owned.actors.size).toBe(403);
 });
 
-test("looks again if it is told of due projects while it reads the next alarm", async () => {
+test("looks again if it learns of due projects while it reads the next alarm", async () => {
 	const alarm = Promise.withResolvers<null>();
 	let asked = 0;
 	const storage: Partial<Storage> = {
@@ -569,7 +569,7 @@ async function metOwner() {
 	return { owned, taker, asked, pass };
 }
 
-test("a project that another node was found to own is asked for again a second later, if it was poked meanwhile", async () => {
+test("a poke of a project that another node was found to own is repeated a second later", async () => {
 	const { taker, asked, pass } = await metOwner();
 	await pass(5_000);
 	expect(asked).toEqual([["p1"]]);

@@ -1,6 +1,6 @@
 /**
- * Takes leases of projects that have work. A publish or replay on this node pokes the project immediately. Storage is
- * asked for due projects at startup, when the next alarm is due, after a hint, and when this node's last report said
+ * Takes leases of projects that have work. A publish or replay on this node pokes the project immediately. It asks
+ * storage for due projects at startup, when the next alarm is due, after a hint, and when this node's last report said
  * that there would be work by now. Hints may be lost and nodes killed, so the reports find what they leave behind.
  *
  * When the node is at its limit, projects take turns. Poked projects wait in the order of their first poke; a project
@@ -347,7 +347,7 @@ export class LeaseTaker {
 	/** Releases some projects if others wait for capacity. */
 	#makeRoom(isDue: boolean): void {
 		const { limit } = this.#owned;
-		// Poked projects are due as well, also those poked since the alarm was read.
+		// Poked projects are due as well, even if poked since the alarm was read.
 		const poked = this.#waiting.count(this.#waiting.poked, ACQUIRE_BATCH);
 		this.#dueWait = (isDue || poked > 0) && this.#owned.room(limit) === 0;
 		this.#crowded = false;

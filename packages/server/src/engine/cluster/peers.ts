@@ -23,7 +23,7 @@ const ACKNOWLEDGE_AGAIN_MAX_MS = 1_000;
 const CATCH_UP_AGAIN_MS = 500;
 
 /**
- * How long after a lease's end storage is asked for it, milliseconds. Without this, a node that reports just before each
+ * How long after a lease's end to ask storage for it, milliseconds. Without this, a node that reports just before each
  * renewal would ask just before each next report, as soon as renewals are a little late.
  */
 const ENDED_MS = 250;

@@ -6,8 +6,8 @@ import { isStartupRefused, SHARED_SESSIONS, storageError } from "./errors.ts";
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 20_000;
 /**
- * How long a connection may be idle before the operating system probes it, milliseconds. Many firewalls forget one that
- * is idle for minutes, without a word. The connection that listens only reads, so nothing else would notice.
+ * How long a connection may be idle before the operating system probes it, milliseconds. Many firewalls silently
+ * forget one that is idle for minutes. The connection that listens only reads, so nothing else would notice.
  */
 const PROBE_AFTER_MS = 30_000;
 

@@ -134,7 +134,7 @@ const matchingRows = (order: Order, attempts: string) => `
 		${attempts} ORDER BY id ${order} LIMIT $8
 	) matching ON true`;
 
-/** Of the first $6, the first $8 that match. Each row also has how many were scanned and the last one's id, or only that. */
+/** The first $8 matches among the first $6. Each row also has how many were scanned and the last one's id, or only that. */
 const SCAN: Find = {
 	kinds: (order, owners, more, columns) => `
 		WITH ${KINDS}, ${lastOfKinds(order, owners, more)}

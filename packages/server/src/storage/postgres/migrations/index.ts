@@ -24,7 +24,7 @@ const UNLIMITED = `
 	SELECT set_config(name, '0', true) FROM pg_settings
 	WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout')`;
 /**
- * What is created belongs to the owner of the rest, if this user may act as them: nodes couldn't use the tables of an
+ * New tables and functions belong to the owner of the rest, if this user may act as them: nodes couldn't use the tables of an
  * administrator who has migrated their database.
  */
 const AS_OWNER = `
