@@ -273,7 +273,7 @@ export const STORAGE_POSTGRES = [
 	...of("server/src/storage/postgres/migrations/index.ts", inPostgres("upgrade"), [
 		{
 			name: "postgres-migrates-as-itself",
-			find: "await client.query(AS_OWNER);",
+			find: "for (const { name } of owners) await handOver(client, name);",
 			replace: "",
 			only: "administrator",
 			why: "Nodes can't use the tables that an administrator's migration created.",

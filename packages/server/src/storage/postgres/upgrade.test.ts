@@ -3,6 +3,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
+import { systemClock } from "../../base/clock.ts";
 import { migratePostgres, openPostgresStorage } from "./index.ts";
 import { MIGRATION_LOCK, MIGRATIONS } from "./migrations/index.ts";
 import { functions } from "./migrations/publish.ts";
@@ -13,7 +14,8 @@ const OF_THE_PREVIOUS_RELEASE = 15;
 let server: PostgresServer;
 
 beforeAll(async () => {
-	server = await PostgresServer.start();
+	// Roles log in without passwords.
+	server = await PostgresServer.start({ own: true });
 }, START_TIMEOUT_MS);
 afterAll(() => server.stop());
 
@@ -186,6 +188,14 @@ test("a migration that can't lock a table yet lets others use them, and continue
 	}
 });
 
+/** Tables and functions of others than this role. */
+const notOf = (role: string) => `
+	SELECT relname AS name FROM pg_class
+	WHERE relnamespace = 'posthorn'::regnamespace AND pg_get_userbyid(relowner) <> '${role}'
+	UNION ALL
+	SELECT proname FROM pg_proc
+	WHERE pronamespace = 'posthorn'::regnamespace AND pg_get_userbyid(proowner) <> '${role}'`;
+
 // The nodes' user could use none of the new tables.
 test("what an administrator's migration creates belongs to the owner of the rest", async () => {
 	const role = `owner_${randomUUID().replaceAll("-", "")}`;
@@ -201,17 +211,56 @@ test("what an administrator's migration creates belongs to the owner of the rest
 			await owner.end();
 		}
 		await migratePostgres(url);
-		const others = `
-			SELECT relname AS name FROM pg_class
-			WHERE relnamespace = 'posthorn'::regnamespace AND pg_get_userbyid(relowner) <> '${role}'
-			UNION ALL
-			SELECT proname FROM pg_proc
-			WHERE pronamespace = 'posthorn'::regnamespace AND pg_get_userbyid(proowner) <> '${role}'`;
-		expect(await server.execute(others, url)).toEqual([]);
+		expect(await server.execute(notOf(role), url)).toEqual([]);
 		await server.dropDatabase(url);
 	}
 	await server.execute(`DROP ROLE ${role}`);
 });
+
+// Acting as the owner failed: it may change neither what an administrator has left in the schema, nor days that a node
+// has created as a member of the owner's role.
+test("an administrator migrates a database whose tables have several owners", async () => {
+	const [owner, member] = ["owner", "member"].map((name) => `${name}_${randomUUID().replaceAll("-", "")}`);
+	await server.execute(`CREATE ROLE ${owner}; CREATE ROLE ${member} LOGIN IN ROLE ${owner}`);
+	const database = await databaseOf(OF_THE_PREVIOUS_RELEASE);
+	const day = `attempts_${new Date().toISOString().slice(0, 10).replaceAll("-", "")}`;
+	await server.execute(
+		`ALTER SCHEMA posthorn OWNER TO ${owner};
+		ALTER TABLE posthorn.schema_versions OWNER TO ${owner};
+		ALTER TABLE posthorn.attempts OWNER TO ${owner};
+		CREATE TABLE posthorn.${day} (LIKE posthorn.attempts INCLUDING ALL);
+		ALTER TABLE posthorn.attempts ATTACH PARTITION posthorn.${day} FOR VALUES FROM ('0') TO ('01');
+		ALTER TABLE posthorn.${day} OWNER TO ${member}`,
+		database,
+	);
+	await migratePostgres(database);
+	const others = await server.execute(notOf(owner!), database);
+	expect(new Set(others.map(({ name }) => (name as string).slice(0, day.length)))).toEqual(new Set([day]));
+	const url = Object.assign(new URL(database), { username: member }).href;
+	await (await openPostgresStorage({ url, clock: systemClock, leaseTermMs: 1_000 })).close();
+	await server.dropDatabase(database);
+	await server.execute(`DROP ROLE ${member}; DROP ROLE ${owner}`);
+});
+
+// It acted as the owner, whose rights the nodes don't inherit, or failed because it may not.
+test.for(["WITH INHERIT FALSE", "WITH SET FALSE"])(
+	"a member of the schema's owner %s creates its own tables and works with them",
+	async (option, { skip }) => {
+		const hasOptions = "SELECT FROM pg_settings WHERE name = 'server_version_num' AND setting::integer >= 160000";
+		if ((await server.execute(hasOptions)).length === 0) skip("PostgreSQL 16 and later have it");
+		const [owner, member] = ["owner", "member"].map((name) => `${name}_${randomUUID().replaceAll("-", "")}`);
+		const database = await server.createDatabase();
+		await server.execute(
+			`CREATE ROLE ${owner}; CREATE ROLE ${member} LOGIN; GRANT ${owner} TO ${member} ${option};
+			CREATE SCHEMA posthorn AUTHORIZATION ${owner}; GRANT ALL ON SCHEMA posthorn TO ${member}`,
+			database,
+		);
+		const url = Object.assign(new URL(database), { username: member }).href;
+		await (await openPostgresStorage({ url, clock: systemClock, leaseTermMs: 1_000 })).close();
+		await server.dropDatabase(database);
+		await server.execute(`DROP ROLE ${member}; DROP ROLE ${owner}`);
+	},
+);
 
 test("lanes with settled events beyond their cursor keep the events in between open", async () => {
 	const url = await databaseOf(8);

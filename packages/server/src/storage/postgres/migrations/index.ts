@@ -24,19 +24,34 @@ const UNLIMITED = `
 	SELECT set_config(name, '0', true) FROM pg_settings
 	WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout')`;
 /**
- * New tables and functions belong to the owner of the rest, if this user may act as them: nodes couldn't use the tables of an
- * administrator who has migrated their database.
+ * The role that gets what a migration creates: the owner of the tables or, in an empty schema, of the schema. Otherwise
+ * nodes couldn't use the tables of an administrator who has migrated their database. None if this user, who may be the
+ * nodes', lacks that role's rights or may not give it anything.
  */
-const AS_OWNER = `
-	SELECT set_config('role', pg_get_userbyid(o.owner), true)
+const OWNER = `
+	SELECT pg_get_userbyid(o.owner) AS name
 	FROM (
-		SELECT coalesce(
+		SELECT n.oid AS schema, coalesce(
 			(SELECT c.relowner FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'schema_versions'),
 			n.nspowner
 		) AS owner
 		FROM pg_namespace n WHERE n.nspname = 'posthorn'
 	) o
-	WHERE pg_has_role(o.owner, 'MEMBER')`;
+	WHERE pg_has_role(o.owner, 'USAGE') AND has_schema_privilege(o.owner, o.schema, 'CREATE')
+		AND pg_has_role(o.owner, CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'MEMBER' ELSE 'SET' END)`;
+/** Statements that give the role $1 what belongs to this user, except parts of tables: days and columns' sequences. */
+const HAND_OVER = `
+	SELECT format('ALTER %s OWNER TO %I', mine.what, $1::name) AS statement
+	FROM (
+		SELECT 'TABLE ' || c.oid::regclass AS what, c.relowner AS owner, c.relnamespace AS schema
+		FROM pg_class c WHERE c.relkind IN ('r', 'p', 'S') AND NOT EXISTS (
+			SELECT FROM pg_depend d
+			WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('a', 'i') AND d.refobjid <> c.oid
+		)
+		UNION ALL
+		SELECT 'ROUTINE ' || p.oid::regprocedure, p.proowner, p.pronamespace FROM pg_proc p
+	) mine
+	WHERE mine.schema = 'posthorn'::regnamespace AND pg_get_userbyid(mine.owner) = current_user AND current_user <> $1::name`;
 /**
  * How long a migration waits for a table that a long transaction uses, such as a dump, milliseconds. Meanwhile all other
  * sessions wait for it and for the tables that it has locked. So it then releases them all, and retries after a pause.
@@ -93,13 +108,14 @@ async function applyMigrations(client: Client): Promise<boolean> {
 			await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
 		}
 		await client.query(`SET LOCAL lock_timeout = ${LOCK_MS}`);
-		await client.query(AS_OWNER);
+		const { rows: owners } = await client.query<{ name: string }>(OWNER);
 		// Another node may have been faster.
 		for (let next = await readVersion(client); next < MIGRATIONS.length; next++) {
 			if (next === 0) await createVersionTable(client);
 			await client.query(MIGRATIONS[next]!);
 			await client.query("INSERT INTO posthorn.schema_versions (version) VALUES ($1)", [next + 1]);
 		}
+		for (const { name } of owners) await handOver(client, name);
 		await client.query("COMMIT");
 		return true;
 	} catch (error) {
@@ -107,6 +123,11 @@ async function applyMigrations(client: Client): Promise<boolean> {
 		if (isLockTimeout(error)) return false;
 		throw error;
 	}
+}
+
+async function handOver(client: Client, owner: string): Promise<void> {
+	const { rows } = await client.query<{ statement: string }>(HAND_OVER, [owner]);
+	for (const { statement } of rows) await client.query(statement);
 }
 
 /** Throws a StorageError if the server is too old, or a new database can't store all texts. */
