@@ -279,4 +279,13 @@ export const STORAGE_POSTGRES = [
 			why: "Nodes can't use the tables that an administrator's migration created.",
 		},
 	]),
+	...of("server/src/storage/postgres/migrations/index.ts", inPostgres("connection/pools"), [
+		{
+			name: "postgres-migrates-with-any-names",
+			find: `; \${OWN_NAMES.transaction}\``,
+			replace: "`",
+			only: "pools transactions",
+			why: "Through a pool, an operator that a store creates runs with the rights of the user who migrates.",
+		},
+	]),
 ];

@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { checkServer, MIGRATIONS } from "../migrations/index.ts";
 import { Hosts, placeOf } from "./servers.ts";
-import { checkSessions } from "./session-settings.ts";
+import { checkSessions, OWN_NAMES } from "./session-settings.ts";
 
 /** The state of a database, as seen from outside. */
 export interface DatabaseFacts {
@@ -49,6 +49,7 @@ export async function examinePostgres(url: string, settings: readonly string[] =
 	const hosts = new Hosts(url);
 	return await hosts.once(async (client) => {
 		const { pooled } = await checkSessions(hosts.current);
+		await client.query(OWN_NAMES.session);
 		return { place: placeOf(hosts.current), ...(await examineServer(client, pooled, settings)) };
 	});
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Pool } from "pg";
+import { Client, Pool, type QueryResult } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findPgbouncer, Pgbouncer } from "../../../../../testkit/src/postgres/pgbouncer.ts";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
@@ -8,8 +8,9 @@ import { until } from "../../../../../testkit/src/until.ts";
 import { LEASE_TERM_MS, worldOf } from "../../../../test/storage/postgres/world.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { StorageError } from "../../port.ts";
-import { openPostgresStorage } from "../index.ts";
+import { migratePostgres, openPostgresStorage } from "../index.ts";
 import { examinePostgres } from "./examine.ts";
+import { quarantinePostgres } from "./quarantine.ts";
 import { checkSessions, SESSION_SETTINGS } from "./session-settings.ts";
 
 const SHARED = {
@@ -148,8 +149,8 @@ describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
 		}
 	});
 
-	// The owner of the database chooses where names are looked up first, until a session says otherwise.
-	test("no connection uses the functions of a store, even if settings can't be startup settings", async () => {
+	/** The owner of the database chooses where names are looked up first, until a session says otherwise. */
+	async function prependFunctions(): Promise<void> {
 		const used = (what: string) => `INSERT INTO shop.used VALUES ('${what}');`;
 		await server.execute(
 			`CREATE SCHEMA shop;
@@ -165,8 +166,41 @@ describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
 			ALTER DATABASE ${new URL(url).pathname.slice(1)} SET search_path = shop, pg_catalog`,
 			url,
 		);
-		for (const startup of ["refuse", "drop"] as const)
-			await (await open(await pool({ startup, mode: "session" }))).close();
+	}
+
+	test("no connection uses the functions of a store, even if settings can't be startup settings", async () => {
+		await prependFunctions();
+		for (const startup of ["refuse", "drop"] as const) {
+			const at = await pool({ startup, mode: "session" });
+			await (await open(at)).close();
+			await examinePostgres(at);
+			await quarantinePostgres(at);
+		}
+		expect(await server.execute("SELECT DISTINCT what FROM shop.used", url)).toEqual([]);
+	});
+
+	// A setting made in one transaction was that of another client, and missing in the next one.
+	test("migrating through one that pools transactions changes no settings of others, and uses no functions of a store", async () => {
+		await prependFunctions();
+		const at = await pool({ startup: "drop", mode: "transaction", order: "circle" });
+		const others = Array.from({ length: 3 }, () => new Client({ connectionString: at }));
+		await Promise.all(others.map((other) => other.connect()));
+		const paths = async () => {
+			const results = await Promise.all(others.map((other) => other.query("BEGIN; SHOW search_path")));
+			await Promise.all(others.map((other) => other.query("COMMIT")));
+			return new Set((results as unknown as QueryResult[][]).map(([, shown]) => shown!.rows[0].search_path));
+		};
+		const theirs = new Set(["shop, pg_catalog"]);
+		try {
+			expect(await paths()).toEqual(theirs);
+			for (let times = 0; times < others.length; times++) {
+				await migratePostgres(at);
+				await expect(examinePostgres(at)).rejects.toMatchObject(SHARED);
+			}
+			expect(await paths()).toEqual(theirs);
+		} finally {
+			await Promise.all(others.map((other) => other.end()));
+		}
 		expect(await server.execute("SELECT DISTINCT what FROM shop.used", url)).toEqual([]);
 	});
 

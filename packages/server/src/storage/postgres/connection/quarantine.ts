@@ -4,7 +4,7 @@ import * as settings from "../../verbs/settings.ts";
 import { runAsync } from "../../verbs/verb.ts";
 import { prepareDatabase } from "../migrations/index.ts";
 import { Hosts } from "./servers.ts";
-import { checkSessions } from "./session-settings.ts";
+import { checkSessions, OWN_NAMES } from "./session-settings.ts";
 
 /** A node that reported within this time may still run, milliseconds. Its leases end within it too. */
 const NODE_LIVES_MS = 10_000;
@@ -19,11 +19,16 @@ const NODE_LIVES_MS = 10_000;
 export async function quarantinePostgres(url: string): Promise<{ readonly backupAt: number | null }> {
 	const hosts = new Hosts(url);
 	await hosts.connect(checkSessions);
-	await hosts.once(mustBeOurs);
+	const once = <T>(work: (client: Client) => Promise<T>): Promise<T> =>
+		hosts.once(async (client) => {
+			await client.query(OWN_NAMES.session);
+			return work(client);
+		});
+	await once(mustBeOurs);
 	// Nodes of an earlier release would fail on the new schema.
-	await hosts.once(mustBeUnused);
+	await once(mustBeUnused);
 	await prepareDatabase(hosts);
-	return await hosts.once(mark);
+	return await once(mark);
 }
 
 async function mustBeOurs(client: Client): Promise<void> {

@@ -6,9 +6,7 @@ import { Client, type ClientBase, type ClientConfig } from "pg";
 import { serverUrls } from "../../../base/text.ts";
 import { StorageError } from "../../port.ts";
 import { isPoolBusy, isSilence, storageError } from "./errors.ts";
-import { plainConfig, SESSION_SETTINGS } from "./session-settings.ts";
-
-const OWN_NAMES = `SET search_path = ${SESSION_SETTINGS.search_path}`;
+import { plainConfig } from "./session-settings.ts";
 
 /** Values of libpq's `target_session_attrs` that skip read-only servers. */
 const WRITABLE: readonly (string | null)[] = ["read-write", "primary"];
@@ -55,8 +53,8 @@ export class Hosts {
 	}
 
 	/**
-	 * Runs `work` on a connection of its own. Except for the search path, it has the session settings only if they are in
-	 * `config`. Rejects with a StorageError if the database fails.
+	 * Runs `work` on a connection of its own, without the session settings unless they are in `config`. Rejects with a
+	 * StorageError if the database fails.
 	 */
 	async once<T>(work: (client: Client) => Promise<T>, config: ClientConfig = {}): Promise<T> {
 		try {
@@ -72,7 +70,6 @@ export class Hosts {
 		client.on("error", () => undefined);
 		try {
 			await client.connect();
-			await client.query(OWN_NAMES);
 			await this.check(client);
 			return await work(client);
 		} finally {

@@ -31,6 +31,14 @@ export const SESSION_SETTINGS = {
 } as const;
 const SETTINGS = Object.entries(SESSION_SETTINGS);
 const SET_SETTINGS = SETTINGS.map(([name, value]) => `SET ${name} = '${value}'`).join("; ");
+/**
+ * For connections without the session settings: those of a transaction, and of a session if the connection is known to
+ * have one. Otherwise another client of a pool would get them.
+ */
+export const OWN_NAMES = {
+	transaction: `SET LOCAL search_path = ${SESSION_SETTINGS.search_path}`,
+	session: `SET search_path = ${SESSION_SETTINGS.search_path}`,
+} as const;
 /** As startup options, in which spaces separate them. */
 const OPTIONS = SETTINGS.map(([name, value]) => `-c ${name}=${value.replaceAll(" ", "\\ ")}`).join(" ");
 

@@ -4,6 +4,7 @@ import { sleep, systemClock } from "../../../base/clock.ts";
 import { StorageError } from "../../port.ts";
 import { isLockTimeout } from "../connection/errors.ts";
 import type { Hosts } from "../connection/servers.ts";
+import { OWN_NAMES } from "../connection/session-settings.ts";
 import { eventTypes, functions } from "./publish.ts";
 
 /** What precedes the text in the file, by the migration's number. */
@@ -18,7 +19,7 @@ export const MIGRATIONS: readonly string[] = readFileSync(new URL("./migrations.
 /** Held during migration, so that nodes that start together migrate once ("posthorn", as a number). */
 export const MIGRATION_LOCK = "8102087430316384878";
 /** Whatever the database's default: what another node has committed must be visible once its lock is free. */
-const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
+const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; ${OWN_NAMES.transaction}`;
 /** No limits: a migration may take longer, and so may the wait for another node's. Before version 17, one is unknown. */
 const UNLIMITED = `
 	SELECT set_config(name, '0', true) FROM pg_settings
@@ -76,10 +77,12 @@ export function prepareDatabase(hosts: Hosts, migrates = true): Promise<void> {
 	});
 }
 
-/** Migrates the schema, all steps in one transaction. */
+/** Migrates the schema, all steps in one transaction. Sets nothing outside a transaction: the connection may be a pool's. */
 async function migrate(client: Client, migrates: boolean): Promise<void> {
+	await client.query(BEGIN);
 	await checkServer(client);
 	const version = await readVersion(client);
+	await client.query("ROLLBACK");
 	if (version === MIGRATIONS.length) return;
 	if (version > 0 && !migrates)
 		throw new StorageError(
