@@ -1,5 +1,5 @@
 import { of } from "../../mutation.ts";
-import { inAccounts, inApi, inEngine, inVerbs, SQLITE } from "../../tests.ts";
+import { inAccounts, inApi, inEngine, inPostgres, inVerbs, SQLITE } from "../../tests.ts";
 
 /** Cold verbs: written once, so caught once, on SQLite. */
 export const STORAGE_VERBS = [
@@ -341,6 +341,14 @@ export const STORAGE_VERBS = [
 			replace: "const isWhole = true;",
 			only: "search",
 			why: "A search doesn't say that older events aren't indexed yet.",
+		},
+	]),
+	...of("server/src/storage/verbs/search.ts", inPostgres("log/references"), [
+		{
+			name: "search-bucket-by-bucket",
+			find: "Math.max(enough, 4 * width)",
+			replace: "enough",
+			why: "A page of an order with nearly as many events as are listed takes hundreds of statements.",
 		},
 	]),
 	...of("server/src/storage/verbs/deliveries.ts", SQLITE, [

@@ -205,7 +205,8 @@ export function* findReferences({
 	const project = yield* findProject(projectId);
 	if (project === null) return { seqs: [], capped: false, complete: true, since: null };
 	const ref = referenceNumber(projectId, reference);
-	// A value that many events have is found in the last buckets, and the events of one order by reading all others at once.
+	// A value that many events have is found in the last buckets, and the events of one order by reading all others in one
+	// step.
 	const [[range], [ends]] = yield* together(newestOf(project, ref, limit + 1), endsOf(project));
 	const { first, last } = ends!;
 	if (range === undefined) return { seqs: [], capped: false, complete: last === null, since: null };
@@ -214,9 +215,11 @@ export function* findReferences({
 	let bucket = bucketOf(range.through) - 2;
 	// If there are more rows than that, the last bucket may be cut, but the whole ones before it have enough.
 	const most = BUCKET + limit + 1;
-	for (let read = 2; bucket >= end && seqs.length <= limit; read = bucketOf(range.through) - bucket) {
-		// Twice as many as have the rest if there are as many in each.
-		const width = Math.min(Math.ceil((2 * (limit + 1 - seqs.length) * read) / seqs.length), BUCKETS);
+	for (let width = 0; bucket >= end && seqs.length <= limit; ) {
+		const read = bucketOf(range.through) - bucket;
+		// Twice as many as have the rest if each has as many as those so far; and ever more, since the others may have none.
+		const enough = Math.ceil((2 * (limit + 1 - seqs.length) * read) / seqs.length);
+		width = Math.min(Math.max(enough, 4 * width), BUCKETS);
 		const to = Math.max(end, bucket - width + 1);
 		const [found] = yield* rows(entriesIn(project, ref, bucket, to, most));
 		seqs.push(...seqsIn(found!));
