@@ -94,7 +94,7 @@ const ONCE: Find = {
 	few: (_, attempts) => attempts,
 };
 
-/** A row `last`: how many the first $6 of these attempts are, and the last one's id. */
+/** A row `last` about the first $6 of these attempts: how many there are, and the last one's id. */
 const lastOf = (order: Order, attempts: string) => `
 	last AS MATERIALIZED (
 		SELECT count(*) AS scanned, ${order === "ASC" ? "max" : "min"}(id) AS id
@@ -134,7 +134,10 @@ const matchingRows = (order: Order, attempts: string) => `
 		${attempts} ORDER BY id ${order} LIMIT $8
 	) matching ON true`;
 
-/** The first $8 matches among the first $6. Each row also has how many were scanned and the last one's id, or only that. */
+/**
+ * The first $8 that match among the first $6. Each row also says how many were scanned, and the last one's id. If none
+ * matches, there is a single row that says only this.
+ */
 const SCAN: Find = {
 	kinds: (order, owners, more, columns) => `
 		WITH ${KINDS}, ${lastOfKinds(order, owners, more)}
