@@ -35,9 +35,8 @@ export const ACTOR: readonly Bite[] = [
 	{
 		name: "alarm lost",
 		file: "packages/server/src/engine/cluster/lease-keeper.ts",
-		find: "await storage.releaseLease({ lease: actor.lease.current, wakeAt, seen, inFlight: handover?.attempts });",
-		replace:
-			"await storage.releaseLease({ lease: actor.lease.current, wakeAt: null, seen, inFlight: handover?.attempts });",
+		find: "await storage.releaseLease({ lease: lease.current, wakeAt, seen, inFlight: handover?.attempts });",
+		replace: "await storage.releaseLease({ lease: lease.current, wakeAt: null, seen, inFlight: handover?.attempts });",
 		breaks: "Retries of a project that was given back are not made until something is published.",
 		style: "shared",
 		firstSeed: 5,

@@ -123,9 +123,9 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "keeper-alarm-lost",
-			find: "await storage.releaseLease({ lease: actor.lease.current, wakeAt, seen, inFlight: handover?.attempts });",
+			find: "await storage.releaseLease({ lease: lease.current, wakeAt, seen, inFlight: handover?.attempts });",
 			replace:
-				"await storage.releaseLease({ lease: actor.lease.current, wakeAt: null, seen, inFlight: handover?.attempts });",
+				"await storage.releaseLease({ lease: lease.current, wakeAt: null, seen, inFlight: handover?.attempts });",
 			only: "alarms",
 			why: "Retries of a project that was released are not made until something is published.",
 		},
@@ -143,6 +143,13 @@ export const ENGINE_LEASES = [
 			replace: "running: Number.POSITIVE_INFINITY,",
 			tests: inEngine("cluster/lease-keeper"),
 			why: "If a node that runs thousands of projects stops, many of their leases are left to expire.",
+		},
+		{
+			name: "keeper-releases-ended-leases",
+			find: "const isOver = !lease.isTrusted && !lease.isSuspended;",
+			replace: "const isOver = lease.projectId === null;",
+			tests: inEngine("cluster/lease-keeper"),
+			why: "If the database is unreachable, a node with thousands of projects takes half an hour to stop.",
 		},
 		{
 			name: "keeper-idle-reports-often",

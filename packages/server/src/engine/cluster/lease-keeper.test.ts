@@ -31,10 +31,12 @@ function setUp(report: LeaseKeeperOptions["report"] = null, logger = silentLogge
 		readonly lock: () => void;
 		readonly fail: () => void;
 	}[] = [];
-	const releases: { readonly projectId: string; readonly answer: () => void }[] = [];
+	const releases: { readonly projectId: string; readonly answer: () => void; readonly fail: () => void }[] = [];
 	const storage: Partial<Storage> = {
 		releaseLease: ({ lease: { projectId } }) =>
-			new Promise((resolve) => void releases.push({ projectId, answer: resolve })),
+			new Promise((resolve, reject) => {
+				releases.push({ projectId, answer: resolve, fail: () => reject(new Error("The database is away.")) });
+			}),
 		renewLeases: ({ leases }) =>
 			new Promise((resolve, reject) => {
 				renewals.push({
@@ -370,16 +372,24 @@ test("renews many leases in steps, each trusted from its own request", async () 
 	expect(trustedFrom.at(-1)! - begun).toBe(2_000);
 });
 
-// A node that stopped with 10,000 projects left 1,700 leases to expire: their releases waited too long for a connection.
-test("releases a few leases at a time, and renews the others until it is their turn", async () => {
-	const { keeper, owned, renewals, releases } = setUp();
+/** Replaces the node's project by this many. @returns their ids, and a switch for whether their leases are trusted */
+function ownMany(owned: OwnedProjects, count: number) {
 	owned.drop(owned.working("p1")!);
-	const all = Array.from({ length: 2 * PROJECTS.releases + 1 }, (_, n) => `p_${n}`);
+	const leases = { isTrusted: true, isSuspended: false };
+	const all = Array.from({ length: count }, (_, n) => `p_${n}`);
 	for (const projectId of all) {
-		const lease = { current: { projectId, generation: 1, expiresAt: TERM_MS }, renewed() {} };
+		const current = { projectId, generation: 1, expiresAt: TERM_MS };
+		const lease = Object.assign(Object.create(leases), { current, renewed() {} });
 		const retire = async () => ({ seen: { lastSeq: 0, revision: 0 }, handover: null });
 		owned.add({ projectId, lease, retire, wakeAt: null, end() {} } as unknown as Actor);
 	}
+	return { all, leases };
+}
+
+// A node that stopped with 10,000 projects left 1,700 leases to expire: their releases waited too long for a connection.
+test("releases a few leases at a time, and renews the others until it is their turn", async () => {
+	const { keeper, owned, renewals, releases } = setUp();
+	const { all } = ownMany(owned, 2 * PROJECTS.releases + 1);
 	const stopping = keeper.stop();
 	await turn();
 	expect(releases).toHaveLength(PROJECTS.releases);
@@ -395,6 +405,26 @@ test("releases a few leases at a time, and renews the others until it is their t
 	}
 	await stopping;
 	expect(releases.map(({ projectId }) => projectId)).toEqual(all);
+});
+
+// Each of 10,000 releases waited five seconds for a connection, a few at a time: for almost half an hour.
+test("leaves leases to expire that have ended before their turn, so that it stops without the database", async () => {
+	const { keeper, owned, releases } = setUp();
+	const { leases } = ownMany(owned, 3 * PROJECTS.releases);
+	const stopping = keeper.stop();
+	await turn();
+	leases.isTrusted = false;
+	// After a failover, the database still has the lease.
+	leases.isSuspended = true;
+	releases[0]!.fail();
+	await turn();
+	expect(releases).toHaveLength(PROJECTS.releases + 1);
+	leases.isSuspended = false;
+	for (const { fail } of releases) fail();
+	await turn();
+	expect(releases).toHaveLength(PROJECTS.releases + 1);
+	expect(owned.actors.size).toBe(0);
+	await stopping;
 });
 
 // Each release asks for room. Looking at all projects each time took a third of the event loop.

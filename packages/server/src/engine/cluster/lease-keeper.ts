@@ -38,7 +38,7 @@ export interface LeaseKeeperOptions {
 	readonly onLate: ((actors: readonly Actor[]) => void) | null;
 	/** A lease expired before its renewal: this node no longer owns the project. */
 	readonly onLapsed: (projectId: string) => void;
-	/** A release failed, so that no node can take the project until its lease has expired. */
+	/** A lease was not released: until it has expired, no node can take the project. */
 	readonly onReleaseFailed: () => void;
 	/** A project's release has finished or failed; it next has work at `wakeAt`, or only when something arrives if null. */
 	readonly onReleased: (projectId: string, wakeAt: number | null) => void;
@@ -368,10 +368,13 @@ export class LeaseKeeper {
 				handover?.released();
 				return;
 			}
-			const wakeAt = actor.wakeAt;
+			const { wakeAt, lease } = actor;
+			// Storage may be unreachable, and thousands of calls would take seconds each.
+			const isOver = !lease.isTrusted && !lease.isSuspended;
 			await this.#owned.leave(actor, async () => {
 				try {
-					await storage.releaseLease({ lease: actor.lease.current, wakeAt, seen, inFlight: handover?.attempts });
+					if (isOver) this.#options.onReleaseFailed();
+					else await storage.releaseLease({ lease: lease.current, wakeAt, seen, inFlight: handover?.attempts });
 				} catch (error) {
 					logger.error({ err: error, projectId }, "failed to release a lease; it will expire");
 					this.#options.onReleaseFailed();
