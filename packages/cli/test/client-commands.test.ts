@@ -4,7 +4,6 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { EVENT_TYPES } from "@posthorn/protocol";
 import {
 	createAuthority,
@@ -17,7 +16,7 @@ import {
 	writeCaFile,
 } from "@posthorn/testkit";
 import type { Command } from "commander";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { readStored, storeNew } from "../src/client/stored.ts";
 import { createProgram } from "../src/program.ts";
 import { COMMAND, Running, User, useStage } from "./client.fixture.ts";
@@ -435,31 +434,31 @@ test("only a terminal gets colors, unless the environment says otherwise", async
 	] as const)
 		expect((await on.user.run(["logs", "list"], { env })).err.replace(/^\(node.*\n.*\n/, "")).toBe(err);
 	if (process.platform !== "linux") return;
-	const at = async (script: string): Promise<string> => {
-		const shell = on.user.atTerminal(script);
-		const said = text(shell.stdout!);
-		await within("the shell to end", once(shell, "close"));
-		return said;
-	};
-	expect(await at("posthorn logs list")).toContain(colored.trimEnd());
-	await at("posthorn logs list 2> messages.txt");
+	const { shown } = await on.user.runAtTerminal("posthorn logs list");
+	expect(shown).toContain(colored.trimEnd());
+	await on.user.runAtTerminal("posthorn logs list 2> messages.txt");
 	expect(readFileSync(join(on.user.home, "messages.txt"), "utf8")).toBe("No attempts found.\n");
 });
 
 // Node warned of a "top-level await" in the command's own file.
 test.runIf(process.platform === "linux")("Ctrl-D at a question ends the command like Ctrl-C", async () => {
 	for (const key of ["\u0003", "\u0004"]) {
-		const shell = on.user.atTerminal("posthorn webhooks delete wh_1");
-		onTestFinished(() => void shell.kill("SIGKILL"));
-		const ended = once(shell, "close");
-		let shown = "";
-		for await (const part of shell.stdout!) {
-			const isAsked = shown.includes("(y/N)");
-			shown += String(part);
-			if (!isAsked && shown.includes("(y/N)")) shell.stdin!.write(key);
-		}
-		expect(await within("the command to end", ended)).toEqual([130, null]);
+		const { code, shown } = await on.user.runAtTerminal("posthorn webhooks delete wh_1", "(y/N)", key);
+		expect(code).toBe(130);
 		expect(shown).not.toContain("Warning");
+	}
+});
+
+// It waited for an answer to a question that only the file showed.
+test.runIf(process.platform === "linux")("asks nothing if its messages go to a file", async () => {
+	writeFileSync(join(on.user.home, "body.json"), "{}");
+	for (const [command, said] of [
+		["POSTHORN_API_KEY= posthorn login", "There is no terminal to ask at. Set POSTHORN_API_KEY."],
+		["posthorn webhooks delete wh_1", "There is no terminal to ask at: add --yes to confirm."],
+		["posthorn verify --body body.json --timestamp 1 --signature 00", "The signing secret is missing: set"],
+	]) {
+		expect(await on.user.runAtTerminal(`${command} 2> messages.txt`)).toEqual({ code: 2, shown: "" });
+		expect(readFileSync(join(on.user.home, "messages.txt"), "utf8")).toContain(said);
 	}
 });
 

@@ -39,6 +39,24 @@ export class User {
 		});
 	}
 
+	/** Runs a script at a terminal to its end. Types `keys` once the question is shown. */
+	async runAtTerminal(script: string, question = "", keys = "") {
+		const shell = this.atTerminal(script);
+		const ended = once(shell, "close");
+		let shown = "";
+		shell.stdout!.setEncoding("utf8").on("data", (text: string) => {
+			const isAsked = shown.includes(question);
+			shown += text;
+			if (!isAsked && shown.includes(question)) shell.stdin!.write(keys);
+		});
+		try {
+			const [code] = (await within(script, ended)) as [number | null];
+			return { code, shown };
+		} finally {
+			shell.kill("SIGKILL");
+		}
+	}
+
 	/** Runs a command to its end. */
 	async run(args: readonly string[], { env = {}, input = "" }: { env?: Record<string, string>; input?: string } = {}) {
 		const child = this.spawn(args, env);

@@ -1,14 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { Posthorn, settingsOfNodes, unusedPort, within } from "@posthorn/testkit";
+import { Posthorn, settingsOfNodes, unusedPort } from "@posthorn/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../testkit/src/postgres/postgres.ts";
 import { User } from "./client.fixture.ts";
 
-const COMMAND = fileURLToPath(new URL("../bin/posthorn.mjs", import.meta.url));
 const KEY = /^pho_[\w-]{43}\n$/;
 const NEW = ["operator-key", "--new"] as const;
 
@@ -59,22 +55,7 @@ test("on SQLite, it replaces the key while the service is stopped, after a quest
 test.skipIf(!existsSync("/usr/bin/script"))("at a terminal it asks, even if the key goes to a file", async () => {
 	await (await serve()).stopWith(0);
 	const answered = async (answer: string): Promise<string> => {
-		// script(1) runs a command in a terminal of its own.
-		const command = `${process.execPath} ${COMMAND} operator-key --new > key.txt`;
-		const child = spawn("/usr/bin/script", ["-qec", command, "/dev/null"], {
-			cwd: operator.home,
-			env: { PATH: process.env.PATH, HOME: operator.home, NO_COLOR: "1" },
-			stdio: ["pipe", "pipe", "inherit"],
-		});
-		const closed = once(child, "close");
-		let shown = "";
-		child.stdout.on("data", (text: Buffer) => {
-			const isAsking = /\(y\/N\)/;
-			const before = isAsking.test(shown);
-			shown += text.toString();
-			if (!before && isAsking.test(shown)) child.stdin.write(answer);
-		});
-		await within("the command to end", closed);
+		const { shown } = await operator.runAtTerminal("posthorn operator-key --new > key.txt", "(y/N)", answer);
 		expect(shown).toContain("The current one will stop working.");
 		return readFileSync(join(operator.home, "key.txt"), "utf8");
 	};

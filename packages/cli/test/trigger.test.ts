@@ -1,10 +1,7 @@
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { EVENT_TYPES } from "@posthorn/protocol";
-import { within } from "@posthorn/testkit";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { parseTarget } from "../src/client/listen/target.ts";
 import { firstDifference } from "../src/client/verify.ts";
 import { useStage } from "./client.fixture.ts";
@@ -206,29 +203,17 @@ test("verify finds what is wrong with a signature, and with the bytes", async ()
 // The question was written to the file, and the terminal stayed empty.
 test.runIf(process.platform === "linux")("verify asks at the terminal if its result goes to a file", async () => {
 	writeFileSync(join(on.user.home, "body.json"), "{}");
-	const shell = on.user.atTerminal(
-		"posthorn verify --body body.json --timestamp 1700000000 --signature 00 --json > result.json",
-	);
-	onTestFinished(() => void shell.kill("SIGKILL"));
-	const ended = once(shell, "close");
-	let shown = "";
-	for await (const text of shell.stdout!) {
-		const isAsked = shown.includes("signing secret");
-		shown += String(text);
-		if (!isAsked && shown.includes("signing secret")) shell.stdin!.write("whsec_test\r");
-	}
-	await within("the command to end", ended);
+	const verify = "posthorn verify --body body.json --timestamp 1700000000 --signature 00 --json > result.json";
+	await on.user.runAtTerminal(verify, "signing secret", "whsec_test\r");
 	expect(JSON.parse(readFileSync(join(on.user.home, "result.json"), "utf8"))).toMatchObject({ valid: false });
 });
 
 // It said "EAGAIN: resource temporarily unavailable".
 test.runIf(process.platform === "linux")("a body isn't read from a terminal", async () => {
-	const shell = on.user.atTerminal("posthorn verify --timestamp 1700000000 --signature 00");
-	const ended = once(shell, "close");
-	expect(await text(shell.stdout!)).toBe(
-		"--body: standard input is the terminal. Name a file, or pipe the bytes in.\r\n",
-	);
-	expect(await within("the command to end", ended)).toEqual([2, null]);
+	expect(await on.user.runAtTerminal("posthorn verify --timestamp 1700000000 --signature 00")).toEqual({
+		code: 2,
+		shown: "--body: standard input is the terminal. Name a file, or pipe the bytes in.\r\n",
+	});
 });
 
 test("verify says what the caller left out, and doesn't blame the sender", async () => {

@@ -1,5 +1,8 @@
 import { CommandError, UsageError } from "../command-error.ts";
 
+/** Whether a question on standard error is seen, and answered. */
+export const canAsk = (): boolean => process.stdin.isTTY && process.stderr.isTTY;
+
 /**
  * Asks at the terminal, on standard error, unless the answer was given as `--yes`; no is the default.
  *
@@ -9,7 +12,7 @@ import { CommandError, UsageError } from "../command-error.ts";
  */
 export async function confirm(message: string, yes = false, done = "changed"): Promise<void> {
 	if (yes) return;
-	if (!process.stdin.isTTY) throw new UsageError([message, "There is no terminal to ask at: add --yes to confirm."]);
+	if (!canAsk()) throw new UsageError([message, "There is no terminal to ask at: add --yes to confirm."]);
 	const { default: ask } = await import("@inquirer/confirm");
 	if (!(await ask({ message, default: false }, { output: process.stderr })))
 		throw new CommandError([`Nothing was ${done}.`], 1);

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { ApiError } from "@posthorn/client";
 import { UsageError } from "../command-error.ts";
+import { canAsk } from "./confirm.ts";
 import { checkedUrl, clientFor, givenKey, projectsOf, warnIfReadable } from "./connection.ts";
 import { clean, note, printJson, warn } from "./output.ts";
 import { forget, type Login, loginFile, readStored, store } from "./stored.ts";
@@ -83,5 +84,5 @@ async function choose(projects: Awaited<ReturnType<typeof projectsOf>>): Promise
 }
 
 function needTerminal(otherwise: string): void {
-	if (!process.stdin.isTTY) throw new UsageError([`There is no terminal to ask at. Set ${otherwise}.`]);
+	if (!canAsk()) throw new UsageError([`There is no terminal to ask at. Set ${otherwise}.`]);
 }

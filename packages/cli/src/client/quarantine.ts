@@ -40,7 +40,7 @@ export async function release(options: ReleaseOptions): Promise<void> {
 	const waiting = await waitingOf(client);
 	const skipped = skippedOf(waiting, options.skip?.flatMap((text) => text.split(",")) ?? []);
 	const sent = waiting.filter((one) => one.status === "active" && !skipped.includes(one));
-	// Like the question, which would be blind if only the result went to a file. And its reader may end early.
+	// With the question: standard output may go to a file, or to a reader that ends early.
 	if (!options.json) show(state.detail!, waiting, STANDARD_ERROR);
 	const skipping =
 		skipped.length === 0
