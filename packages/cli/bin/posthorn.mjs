@@ -27,8 +27,7 @@ else {
 	const cache = compileCache();
 	if (cache) module.enableCompileCache(cache);
 	const { main } = await import("../src/main.ts");
-	// Not awaited: Node would warn of it when Ctrl-D leaves a question open.
-	void main(args);
+	await main(args);
 }
 
 function isNewEnough(version) {

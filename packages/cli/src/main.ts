@@ -3,6 +3,9 @@ import { cleanLines } from "./client/output.ts";
 import { CommandError } from "./command-error.ts";
 import { createProgram } from "./program.ts";
 
+/** The names of the errors of questions that are left with Ctrl-C and Ctrl-D. */
+const LEFT_QUESTION: ReadonlySet<string> = new Set(["ExitPromptError", "AbortPromptError"]);
+
 /**
  * Runs the command line. Exit code 0 for success, 2 for wrong usage or configuration, 130 if a question is answered with
  * Ctrl-C or Ctrl-D, 1 for any other failure.
@@ -37,7 +40,7 @@ export async function main(args: readonly string[]): Promise<void> {
 			if ((error as Error).name === "ConnectionError" && (error as { cause?: Error }).cause?.cause !== undefined)
 				console.error("Is the service running, and is --url (or POSTHORN_URL) its address?");
 			process.exitCode = 1;
-		} else if ((error as Error).name === "ExitPromptError") {
+		} else if (LEFT_QUESTION.has((error as Error).name)) {
 			process.exitCode = 130;
 		} else {
 			const { adviceAtStart } = await import("@posthorn/server/doctor");

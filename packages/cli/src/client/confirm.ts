@@ -1,7 +1,5 @@
 import { CommandError, UsageError } from "../command-error.ts";
-
-/** Whether a question on standard error is seen, and answered. */
-export const canAsk = (): boolean => process.stdin.isTTY && process.stderr.isTTY;
+import { ask, canAsk } from "./ask.ts";
 
 /**
  * Asks at the terminal, on standard error, unless the answer was given as `--yes`; no is the default.
@@ -13,7 +11,7 @@ export const canAsk = (): boolean => process.stdin.isTTY && process.stderr.isTTY
 export async function confirm(message: string, yes = false, done = "changed"): Promise<void> {
 	if (yes) return;
 	if (!canAsk()) throw new UsageError([message, "There is no terminal to ask at: add --yes to confirm."]);
-	const { default: ask } = await import("@inquirer/confirm");
-	if (!(await ask({ message, default: false }, { output: process.stderr })))
+	const { default: prompt } = await import("@inquirer/confirm");
+	if (!(await ask((context) => prompt({ message, default: false }, context))))
 		throw new CommandError([`Nothing was ${done}.`], 1);
 }

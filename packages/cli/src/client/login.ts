@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { ApiError } from "@posthorn/client";
 import { UsageError } from "../command-error.ts";
-import { canAsk } from "./confirm.ts";
+import { ask, canAsk } from "./ask.ts";
 import { checkedUrl, clientFor, givenKey, projectsOf, warnIfReadable } from "./connection.ts";
 import { clean, note, printJson, warn } from "./output.ts";
 import { forget, type Login, loginFile, readStored, store } from "./stored.ts";
@@ -63,14 +63,14 @@ export function logout(options: Pick<LoginOptions, "json">): void {
 async function askUrl(known: string): Promise<string> {
 	needTerminal("--url or POSTHORN_URL");
 	const { default: input } = await import("@inquirer/input");
-	return input({ message: "Where is the service?", default: known }, { output: process.stderr });
+	return ask((context) => input({ message: "Where is the service?", default: known }, context));
 }
 
 async function askKey(): Promise<string> {
 	needTerminal("POSTHORN_API_KEY");
 	const { default: password } = await import("@inquirer/password");
 	const message = "API key (phk_…), from the dashboard's page API keys";
-	return password({ message, mask: true }, { output: process.stderr });
+	return ask((context) => password({ message, mask: true }, context));
 }
 
 async function choose(projects: Awaited<ReturnType<typeof projectsOf>>): Promise<string> {
@@ -80,7 +80,7 @@ async function choose(projects: Awaited<ReturnType<typeof projectsOf>>): Promise
 	needTerminal("--project or POSTHORN_PROJECT");
 	const { default: select } = await import("@inquirer/select");
 	const choices = projects.map(({ id, name }) => ({ value: id, name: `${clean(name)}  ${id}` }));
-	return select({ message: "Which project?", choices }, { output: process.stderr });
+	return ask((context) => select({ message: "Which project?", choices }, context));
 }
 
 function needTerminal(otherwise: string): void {

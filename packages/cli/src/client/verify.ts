@@ -3,7 +3,7 @@ import { DEFAULT_BRAND, headerNames, TIMESTAMP_TOLERANCE_S } from "@posthorn/pro
 import { verify as verifyRequest, WebhookError } from "@posthorn/webhooks";
 import { colors } from "../colors.ts";
 import { UsageError } from "../command-error.ts";
-import { canAsk } from "./confirm.ts";
+import { ask, canAsk } from "./ask.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { ago, clean, note, printJson, warn } from "./output.ts";
 import { checkBrand, readInput } from "./trigger.ts";
@@ -107,7 +107,7 @@ async function secretOf({ secretFile }: VerifyOptions): Promise<string> {
 	if (!canAsk())
 		throw new UsageError(["The signing secret is missing: set WEBHOOK_SECRET, or name a file with --secret-file."]);
 	const { default: password } = await import("@inquirer/password");
-	return password({ message: "The webhook's signing secret (whsec_…)" }, { output: process.stderr });
+	return ask((context) => password({ message: "The webhook's signing secret (whsec_…)" }, context));
 }
 
 async function sentBytes(eventId: string, options: ConnectionOptions): Promise<Buffer> {
