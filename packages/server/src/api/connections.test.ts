@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
+import { Signal } from "../../../testkit/src/signal.ts";
 import { OPERATOR_KEY, TestApi, type TestApiOptions } from "../../test/api/api.ts";
 import { CONNECTIONS } from "../base/budgets.ts";
 import { systemClock } from "../base/clock.ts";
@@ -477,6 +478,30 @@ test("a request without a host, or with several, ends its connection", async () 
 	const one = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 	for (const text of ["GET /healthz HTTP/1.0\r\n\r\n", "GET /healthz HTTP/1.1\r\nHost:\r\n\r\n", one])
 		expect(await answers(await open(text), 1)).toContain(" 200 ");
+});
+
+// Each invalid part set a timer, as many as fit into half a second.
+test("further invalid parts of a request that has its response change nothing", async () => {
+	let timers = 0;
+	const setTimeout = (run: () => void, ms: number) => {
+		if (ms === CONNECTIONS.lingerMs) timers++;
+		return systemClock.setTimeout(run, ms);
+	};
+	await start({ parts: ({ clock }) => ({ clock: { ...clock, setTimeout } }) });
+	const errors = new Signal();
+	let count = 0;
+	api.app.server.on("clientError", () => {
+		count++;
+		errors.look();
+	});
+	const client = await open(GET("/healthz").replace("\r\n\r\n", "\r\nTransfer-Encoding: chunked\r\n\r\n"));
+	expect(await answers(client, 1)).toContain(" 200 ");
+	for (const expected of [1, 2]) {
+		client.write("none\r\n");
+		await errors.until("an error", () => count === expected);
+	}
+	expect(timers).toBe(1);
+	await closed(accepted[0]!);
 });
 
 // Each had a copy of its own, which no budget counted.

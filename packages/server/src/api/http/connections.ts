@@ -41,7 +41,7 @@ interface Connection {
 	readonly waiting: (() => void)[];
 	/** The last request that started, until it has its response and has arrived. */
 	latest: Work | null;
-	/** Whether it ends after the responses to complete requests. */
+	/** Whether it ends after an invalid request, once all complete ones have their responses. */
 	isEnding: boolean;
 }
 
@@ -165,7 +165,7 @@ export class Connections {
 	endAfterAnswers(socket: Socket): boolean {
 		const connection = this.#open.get(socket);
 		if (!connection) return false;
-		// Reading the body of another request has let more arrive.
+		// More arrives while the body of another request is read, or until the client has read its response.
 		if (connection.isEnding) {
 			socket.pause();
 			return true;
@@ -175,13 +175,13 @@ export class Connections {
 		const { latest } = connection;
 		const isAnswered = latest !== null && !latest.request.complete && latest.response.headersSent;
 		if (unanswered.length === 0 && !isAnswered) return false;
+		connection.isEnding = true;
 		leaveRest(socket);
 		if (unanswered.length === 0) {
 			closeAfter(socket, this.#options.clock);
 			return true;
 		}
 		socket.pause();
-		connection.isEnding = true;
 		let count = unanswered.length;
 		for (const { response } of unanswered)
 			response.once("close", () => {
