@@ -159,6 +159,15 @@ test("what a release will send is shown with the question, and only its result o
 	expect(err).toMatch(/^restored.*\nPROJECT +WEBHOOK .*\nShop +wh_1 .*\n2 first attempts wait for 1 webhook\.\n$/);
 });
 
+// It said "--json lists all", but "posthorn release --json" lists nothing: it releases.
+test.each(["quarantine", "release"])("%s says how to list the webhooks that it leaves out", async (command) => {
+	const webhooks = Array.from({ length: 52 }, (_, n) => pending(`wh_${n}`));
+	here.waiting = [{ id: "proj_1", name: "Shop", webhooks }];
+	const env = { POSTHORN_PORT: here.port, POSTHORN_OPERATOR_KEY: OURS };
+	const { err } = await operator.run([command], { env });
+	expect(err).toContain("… and 2 webhooks more; posthorn quarantine --json lists all.\n");
+});
+
 test("of two operators who release at once, the second learns that deliveries may have been sent", async () => {
 	here.waiting = [{ id: "proj_1", name: "Shop", webhooks: [pending("wh_1")] }];
 	here.releases = false;

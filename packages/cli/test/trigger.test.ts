@@ -138,6 +138,9 @@ test.each([
 	[["trigger", "purchase.completed", "--to", "3000", "--set", "order_id"], /FIELD=VALUE/],
 	[["trigger", "purchase.completed", "--to", "3000", "--data", "[]"], /JSON object/],
 	[["trigger", "purchase.completed", "--webhook", "wh_1", "--set", "a=1"], /--set can't be used/],
+	// The service used its own.
+	[["trigger", "purchase.completed", "--webhook", "wh_1", "--brand", "Acme"], /--brand can't be used/],
+	[["trigger", "purchase.completed", "--publish", "--brand", "Acme"], /--brand can't be used/],
 	// The file was sent unchanged.
 	[
 		["trigger", "purchase.completed", "--to", "3000", "--raw", "none", "--set", "a=1", "--data", "{}"],

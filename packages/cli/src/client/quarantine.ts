@@ -131,6 +131,7 @@ function show(detail: string, waiting: readonly Waiting[], output: Output): void
 		]);
 	const headings = ["PROJECT", "WEBHOOK", "STATUS", "BACKLOG", "OLDEST", "RETRIES", "URL"];
 	if (rows.length > 0) printTable(headings, rows, output);
-	if (waiting.length > ROWS) note(`… and ${webhooks(waiting.length - ROWS)} more; --json lists all.`);
+	if (waiting.length > ROWS)
+		note(`… and ${webhooks(waiting.length - ROWS)} more; posthorn quarantine --json lists all.`);
 	print(totalOf(waiting.filter(({ status }) => status === "active")));
 }

@@ -81,7 +81,7 @@ async function sendHere(entry: EventTypeEntry, target: URL, options: TriggerOpti
 }
 
 async function testWebhook(entry: EventTypeEntry, webhookId: string, options: TriggerOptions): Promise<void> {
-	refuse(options, ["set", "data", "raw", "id"], "--webhook sends the catalogue's sample");
+	refuse(options, ["set", "data", "raw", "id", "brand"], "the service creates and sends the test event");
 	const { client, project } = await connect(options);
 	const { data } = await client.api.POST("/v1/projects/{project_id}/webhooks/{webhook_id}/test", {
 		params: { path: { project_id: project, webhook_id: webhookId } },
@@ -93,7 +93,7 @@ async function testWebhook(entry: EventTypeEntry, webhookId: string, options: Tr
 }
 
 async function publish(entry: EventTypeEntry, options: TriggerOptions): Promise<void> {
-	refuse(options, ["raw"], "--publish publishes an event");
+	refuse(options, ["raw", "brand"], "the service creates and sends the requests");
 	const { client, project, url } = await connect(options);
 	const data = await dataOf(entry, options);
 	await warnOfFaults(entry, data, entry.strict ? "The service will reject it" : "Receivers may reject it");
