@@ -205,8 +205,8 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "taker-no-room-for-late-pokes",
-			find: "(isDue || poked > 0)",
-			replace: "isDue",
+			find: "const isPoked = !this.#crowded && this.#isPoked;",
+			replace: "const isPoked = false;",
 			why: "If all projects are busy, one that is poked at the wrong moment waits a second for its turn.",
 		},
 		{

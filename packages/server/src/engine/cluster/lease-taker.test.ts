@@ -135,7 +135,7 @@ test("looks again if it learns of due projects while it reads the next alarm", a
 test("room is made for a project that is poked after the next alarm was read", async () => {
 	const owned = new OwnedProjects(1);
 	owned.add({ projectId: "p1", end() {} } as Actor);
-	const alarms = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
+	const alarms = [Promise.withResolvers<number | null>(), Promise.withResolvers<number | null>()];
 	const reads = [...alarms];
 	const made: number[] = [];
 	const storage: Partial<Storage> = {
@@ -147,10 +147,34 @@ test("room is made for a project that is poked after the next alarm was read", a
 	taker.takeDue();
 	await turn();
 	taker.poke("p2");
-	for (const alarm of alarms) alarm.resolve(null);
+	alarms[0]!.resolve(null);
+	alarms[1]!.resolve(0);
 	await turn();
 	expect(made).toEqual([1]);
-	expect(reads).toHaveLength(1);
+	expect(reads).toEqual([]);
+	taker.sleep();
+});
+
+// For each event of another node's project, a full node released one of its own, even a busy one.
+test("no room is made for a project that another node owns", async () => {
+	const owned = new OwnedProjects(1);
+	owned.add({ projectId: "p1", end() {} } as Actor);
+	let made = 0;
+	let reads = 0;
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: true },
+		acquireLeases: async () => [],
+		nextAlarm: async () => {
+			reads++;
+			return null;
+		},
+	};
+	const taker = takerOf(storage, { owned, keeper: { makeRoom: () => void made++ } });
+	taker.poke("p2");
+	await turn();
+	taker.poke("p2");
+	await turn();
+	expect([made, reads]).toEqual([0, 2]);
 });
 
 test("a node that has the database to itself looks at least once a minute", async () => {

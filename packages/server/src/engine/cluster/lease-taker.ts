@@ -61,6 +61,8 @@ export class LeaseTaker {
 	/** No capacity can be freed for them: no project is idle or has run for a quantum. */
 	#crowded = false;
 	#releases = FIRST_RELEASES;
+	/** Whether a project was poked since storage was last asked for the next alarm. */
+	#isPoked = false;
 	/** Whether poked projects get the odd one when free capacity is split. */
 	#oddForPoked = false;
 	/** Projects poked after another node was found to own them, and whether by a user's request: they are poked again. */
@@ -98,6 +100,7 @@ export class LeaseTaker {
 	poke(projectId: string): void {
 		if (!this.#mayPoke(projectId, false)) return;
 		this.#waiting.poked.add(projectId);
+		this.#isPoked = true;
 		// If no capacity can be freed, the next poll takes it.
 		if (!this.#crowded) this.#take();
 	}
@@ -187,7 +190,7 @@ export class LeaseTaker {
 	/** Whether something arrived after its step. */
 	get #hasMore(): boolean {
 		const isRequested = this.#waiting.count(this.#waiting.requested, 1) > 0;
-		const isPoked = !this.#crowded && this.#waiting.count(this.#waiting.poked, 1) > 0;
+		const isPoked = !this.#crowded && this.#isPoked;
 		return this.#heldBefore.size > 0 || isRequested || isPoked || this.#mayTakePoked() || this.#lookForDue;
 	}
 
@@ -331,6 +334,7 @@ export class LeaseTaker {
 	async #setPoll(): Promise<void> {
 		const { storage, clock } = this.#context;
 		this.#alarmSet = Number.POSITIVE_INFINITY;
+		this.#isPoked = false;
 		const [next, end] = await Promise.all([storage.nextAlarm(), this.#options.nextEnd?.()]);
 		const now = clock.now();
 		const due = Math.min(next ?? Number.POSITIVE_INFINITY, this.#alarmSet);
@@ -347,9 +351,8 @@ export class LeaseTaker {
 	/** Releases some projects if others wait for capacity. */
 	#makeRoom(isDue: boolean): void {
 		const { limit } = this.#owned;
-		// Poked projects are due as well, even if poked since the alarm was read.
-		const poked = this.#waiting.count(this.#waiting.poked, ACQUIRE_BATCH);
-		this.#dueWait = (isDue || poked > 0) && this.#owned.room(limit) === 0;
+		// If nothing is due, other nodes own the poked projects, or those were poked since: then it looks again.
+		this.#dueWait = isDue && this.#owned.room(limit) === 0;
 		this.#crowded = false;
 		if (!this.#dueWait) {
 			this.#releases = FIRST_RELEASES;
@@ -357,6 +360,7 @@ export class LeaseTaker {
 			this.#waiting.later.clear();
 			return;
 		}
+		const poked = this.#waiting.count(this.#waiting.poked, ACQUIRE_BATCH);
 		this.#options.keeper.makeRoom(poked > 0 ? poked : this.#releases);
 		if (poked === 0) this.#releases = Math.min(ACQUIRE_BATCH, this.#releases * 2);
 		if (this.#owned.room(limit) > 0) this.#lookForDue = true;
