@@ -330,8 +330,8 @@ export const STORAGE_VERBS = [
 		},
 		{
 			name: "search-old-before-new",
-			find: "const most = BUCKET + limit + 1;",
-			replace: "const most = limit + 1;",
+			find: "ORDER BY e.seq DESC LIMIT",
+			replace: "ORDER BY e.seq LIMIT",
 			only: "search",
 			why: "Some of the newest events aren't found if there are very many.",
 		},
@@ -346,9 +346,9 @@ export const STORAGE_VERBS = [
 	...of("server/src/storage/verbs/search.ts", inPostgres("log/references"), [
 		{
 			name: "search-bucket-by-bucket",
-			find: "Math.max(enough, 4 * width)",
-			replace: "enough",
-			why: "A page of an order with nearly as many events as are listed takes hundreds of statements.",
+			find: "buckets LIMIT $",
+			replace: "buckets LIMIT 2 + 0 * $",
+			why: "A page of an order takes a statement for each part of the log.",
 		},
 	]),
 	...of("server/src/storage/verbs/deliveries.ts", SQLITE, [

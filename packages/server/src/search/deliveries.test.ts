@@ -109,6 +109,18 @@ test("a page with limit=1 examines a bounded number of attempts in few queries",
 	expect(log.lists).toBe(1 + 5);
 });
 
+test("a page of an order takes one query, even if some of its attempts were retried", async () => {
+	const log = new CountedLog(100, (i) => (i % 10 === 5 ? { status: "retrying" } : {}));
+	const delivered = log.entries.filter(({ status }) => status === "delivered");
+	const filter = { ...ALL, seqs: log.entries.map(({ seq }) => seq) };
+	const { rows, next } = await listDeliveries(log, "p", filter, { limit: 50 });
+	expect(rows.map(({ seq }) => seq)).toEqual(delivered.slice(0, 50).map(({ seq }) => seq));
+	expect([log.lists, log.orderIdsLookedUp]).toEqual([1, 0]);
+	const rest = await listDeliveries(log, "p", filter, { limit: 50, before: next! });
+	expect(rest.rows.map(({ seq }) => seq)).toEqual(delivered.slice(50).map(({ seq }) => seq));
+	expect(rest.next).toBe(null);
+});
+
 test("order ids are read with a page, and of entries that may not be shown only if they are", async () => {
 	const log = new CountedLog(500, (i) => (i < 400 ? { status: "failed" } : {}));
 	const whole = await listDeliveries(log, "p", { ...ALL, states: ["failed"] }, { limit: 50 });

@@ -126,8 +126,10 @@ async function findDeliveries(
 	const rows: Found[] = [...unattempted.rows];
 	const attempts = attemptsOf(filter, few !== null);
 	let next: string | null | undefined = before;
-	// Most entries are shown, so the first step reads what a page needs.
-	let step = limit - rows.length;
+	// Most entries are shown, so the first step reads what a page needs; of given events, a few more take less time than
+	// another step.
+	const missing = limit - rows.length;
+	let step = isOfEvents(filter) ? nextStep(limit, missing, 1) : missing;
 	for (let scanned = 0, found = 0; next !== null && scanned < LOG_READS.attemptsScanned && !isGone(); ) {
 		// Most entries of the first step are shown. Later steps may read many that aren't, so only shown ones get an order id.
 		const orderIds = scanned === 0 ? { orderIdBytes: SEARCH.orderIdBytes } : {};

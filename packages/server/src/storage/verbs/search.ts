@@ -19,7 +19,7 @@ import type {
 } from "../port/log.ts";
 import type { ProjectRef } from "../port/registry.ts";
 import { BUCKET, orderIdIn, referenceNumber, referencesIn, textFinder, withinBytes } from "../shared/bodies.ts";
-import { Fragment, forUpdate, fragment, joinByKey, type Query, recordsOf, sql } from "./sql.ts";
+import { Fragment, forUpdate, fragment, joinByKey, least, type Query, recordsOf, sql } from "./sql.ts";
 import { eventBeyond, findProject, row, rows, type Steps, together } from "./verb.ts";
 
 interface Range {
@@ -156,45 +156,45 @@ export function* indexReferences({
 	return true;
 }
 
-/** Their numbers as a JSON array: a row for each takes longer to receive than to find. */
-const SEQS = new Fragment({
-	postgres: "CAST(json_agg(seq) AS text)",
-	sqlite: "json_group_array(seq)",
+/** The newest entries, as a JSON array: a row for each takes longer to receive than to find. */
+const SEQS = new Fragment({ postgres: "json_agg(seq)", sqlite: "json_group_array(seq)" });
+/** Such arrays in one, as text. */
+const LISTS = new Fragment({
+	postgres: "CAST(json_agg(seqs) FILTER (WHERE seqs IS NOT NULL) AS text)",
+	sqlite: "json_group_array(json(seqs)) FILTER (WHERE seqs IS NOT NULL)",
 });
-const seqsIn = (found: { readonly seqs: string | null }): number[] => JSON.parse(found.seqs ?? "[]");
+const FOUND = fragment("found + coalesce(json_array_length(seqs), 0)");
+const END = new Fragment({ postgres: `greatest(after, kept) / ${BUCKET}`, sqlite: `max(after, kept) / ${BUCKET}` });
 
-/** The range, with the newest entries of its last two buckets. The second one isn't read if the first has enough. */
-const newestOf = (project: number, ref: number, limit: number): Query<Range & { seqs: string | null }> => sql`
-	SELECT ${RANGE}, (
-		SELECT ${SEQS} FROM (
-			SELECT seq FROM (
-				SELECT e.seq FROM posthorn.event_references e
-				WHERE e.project_no = r.project_no AND e.bucket = r.through_seq / ${PER_BUCKET} AND e.ref = ${ref}
-				ORDER BY e.seq DESC LIMIT ${limit}
-			) found
-			UNION ALL
-			SELECT seq FROM (
-				SELECT e.seq FROM posthorn.event_references e
-				WHERE e.project_no = r.project_no AND e.bucket = r.through_seq / ${PER_BUCKET} - 1 AND e.ref = ${ref}
-				ORDER BY e.seq DESC LIMIT ${limit}
-			) found
-			LIMIT ${limit}
-		) found
-	) AS seqs
-	FROM posthorn.reference_ranges r WHERE r.project_no = ${project}`;
+/** Nulls without a range. */
+interface Entries extends Nullable<Range> {
+	/** Arrays of numbers, as JSON. */
+	readonly lists: string | null;
+	/** The last bucket that was read; one above the first one if none was. */
+	readonly bucket: number | null;
+}
+type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
 
-const ENTRIES_OF = joinByKey("event_references e", "e.project_no = b.project_no AND e.bucket = b.no AND e.ref = b.ref");
-
-/** Entries of one bucket after the other, in the order of the recursion; those of the last one may be cut off. */
-const entriesIn = (project: number, ref: number, from: number, to: number, limit: number) => sql<{
-	seqs: string | null;
-}>`
-	WITH RECURSIVE buckets (project_no, ref, no, last) AS (
-		SELECT CAST(${project} AS bigint), CAST(${ref} AS bigint), CAST(${from} AS bigint), CAST(${to} AS bigint)
+/**
+ * The range, with the newest entries of one bucket after the other, from `from` on downward, until there are `limit` or
+ * {@link BUCKETS} were read.
+ */
+const entriesFrom = (project: number, ref: number, from: number, limit: number): Query<Entries> => sql`
+	WITH RECURSIVE buckets (after, through, kept, bucket, seqs, found) AS (
+		SELECT after_seq, through_seq, kept_from, ${least}(through_seq / ${PER_BUCKET}, ${from}) + 1, CAST(NULL AS json), 0
+		FROM posthorn.reference_ranges WHERE project_no = ${project}
 		UNION ALL
-		SELECT project_no, ref, no - 1, last FROM buckets WHERE no > last
+		SELECT after, through, kept, bucket - 1, (
+			SELECT ${SEQS} FROM (
+				SELECT e.seq FROM posthorn.event_references e
+				WHERE e.project_no = ${project} AND e.bucket = b.bucket - 1 AND e.ref = ${ref}
+				ORDER BY e.seq DESC LIMIT ${limit}
+			) newest
+		), ${FOUND}
+		FROM buckets b WHERE bucket > ${END} AND ${FOUND} < ${limit}
 	)
-	SELECT ${SEQS} AS seqs FROM (SELECT e.seq FROM buckets b ${ENTRIES_OF} LIMIT ${limit}) found`;
+	SELECT max(after) AS after, max(through) AS through, max(kept) AS kept, min(bucket) AS bucket, ${LISTS} AS lists
+	FROM (SELECT * FROM buckets LIMIT ${BUCKETS + 1}) read`;
 
 /** The newest events that contain the reference. */
 export function* findReferences({
@@ -205,30 +205,28 @@ export function* findReferences({
 	const project = yield* findProject(projectId);
 	if (project === null) return { seqs: [], capped: false, complete: true, since: null };
 	const ref = referenceNumber(projectId, reference);
-	// A value that many events have is found in the last buckets, and the events of one order by reading all others in one
-	// step.
-	const [[range], [ends]] = yield* together(newestOf(project, ref, limit + 1), endsOf(project));
+	// One step finds a value that many events have in the last buckets, and one that few have by reading the others, too.
+	const [[newest], [ends]] = yield* together(
+		entriesFrom(project, ref, Number.MAX_SAFE_INTEGER, limit + 1),
+		endsOf(project),
+	);
 	const { first, last } = ends!;
-	if (range === undefined) return { seqs: [], capped: false, complete: last === null, since: null };
-	const seqs = seqsIn(range);
+	const range = rangeIn(newest!);
+	if (range === null) return { seqs: [], capped: false, complete: last === null, since: null };
+	const seqs = seqsIn(newest!);
 	const end = bucketOf(Math.max(range.after, range.kept));
-	let bucket = bucketOf(range.through) - 2;
-	// If there are more rows than that, the last bucket may be cut, but the whole ones before it have enough.
-	const most = BUCKET + limit + 1;
-	for (let width = 0; bucket >= end && seqs.length <= limit; ) {
-		const read = bucketOf(range.through) - bucket;
-		// Twice as many as have the rest if each has as many as those so far; and ever more, since the others may have none.
-		const enough = Math.ceil((2 * (limit + 1 - seqs.length) * read) / seqs.length);
-		width = Math.min(Math.max(enough, 4 * width), BUCKETS);
-		const to = Math.max(end, bucket - width + 1);
-		const [found] = yield* rows(entriesIn(project, ref, bucket, to, most));
+	for (let { bucket } = newest!; bucket! > end && seqs.length <= limit; ) {
+		const [found] = yield* rows(entriesFrom(project, ref, bucket! - 1, limit + 1));
 		seqs.push(...seqsIn(found!));
-		bucket = to - 1;
+		({ bucket } = found!);
 	}
-	seqs.sort((a, b) => b - a);
 	const coverage = yield* coverageOf(project, range, last ?? 0, first ?? 0);
 	return { seqs: seqs.slice(0, limit), capped: seqs.length > limit, ...coverage };
 }
+
+const seqsIn = ({ lists }: Entries): number[] => (JSON.parse(lists ?? "[]") as number[][]).flat();
+const rangeIn = ({ after, through, kept }: Entries): Range | null =>
+	after === null || through === null || kept === null ? null : { after, through, kept };
 
 /** Events by their numbers, in the same order, without those that don't exist. */
 export function* describeEvents({

@@ -119,6 +119,7 @@ export const joinByKey = (table: string, on: string, more = fragment("")): Fragm
 export const isTrue = new Fragment({ postgres: "", sqlite: " = 1" });
 
 export const greatest = new Fragment({ postgres: "greatest", sqlite: "max" });
+export const least = new Fragment({ postgres: "least", sqlite: "min" });
 
 /**
  * In a condition, before a project's number: rows of lanes, subscriptions and retries. SQLite finds them by their webhook's

@@ -24,7 +24,7 @@ import {
 import { findSeq } from "../log/log.ts";
 
 /** Whose attempts to find, which determines the ranges. `eachEvent`: those of events, if lists aren't read in order. */
-type Scope = "project" | "webhooks" | "events" | "eachEvent" | "event";
+type Scope = "project" | "webhooks" | "events" | "eachEvent";
 type Order = "ASC" | "DESC";
 
 /** A statement for each scope. */
@@ -169,12 +169,11 @@ const ofEachEvent = (seqs: string, most: string, condition = "") => `
 		${backwards(`seq = listed.no ${condition}`)}
 	) one LIMIT ${most}::bigint`;
 
-const IN_RANGE = "AND id >= $4 AND id < $5";
-
-/** Those of one event from the id `since` on, and whether a later one of the same delivery is among them. */
-const ofEvent = (seq: string, since: string) => `
-	SELECT *, rank() OVER (PARTITION BY webhook_no ORDER BY replay DESC, attempt DESC) > 1 AS ${HAS_LATER}
-	FROM (${backwards(`seq = ${seq} AND id >= ${since}`)} OFFSET 0) every`;
+/** The same attempts, each with whether a later one of its delivery is among them: those are listed before it. */
+const withLater = (attempts: string) => `
+	SELECT *, (lag(seq) OVER newest_first = seq AND lag(webhook_no) OVER newest_first = webhook_no) IS TRUE AS ${HAS_LATER}
+	FROM (${attempts}) every
+	WINDOW newest_first AS (ORDER BY seq DESC, webhook_no DESC, replay DESC, attempt DESC, id DESC)`;
 export const HAS_LATER = "has_later";
 
 /** Those of these attempts that match the filter, whose webhooks are `webhooks` unless null. */
@@ -204,15 +203,14 @@ function matchingStatement(
 ): ScopedStatement {
 	const columns = `id${more && `, ${more}`}`;
 	const kinds = (owners: string, condition: string) => sql(build(find.kinds(order, owners, condition, columns), false));
-	const few = (attempts: string, webhooks: string, more = columns) =>
-		find.few(order, matchesOf(attempts, webhooks, more));
+	const few = (attempts: string, webhooks: string) =>
+		sql(build(find.few(order, matchesOf(withLater(attempts), webhooks, `${columns}, ${HAS_LATER}`)), true));
 	const [one, two, three] = [`$${7 + own}`, `$${8 + own}`, `$${9 + own}`];
 	return {
 		project: kinds("", ""),
 		webhooks: kinds(`CROSS JOIN unnest(${one}::bigint[]) AS owner (no)`, "AND webhook_no = owner.no"),
-		events: sql(build(few(ofEvents(one, three, IN_RANGE), two), false)),
-		eachEvent: sql(build(few(ofEachEvent(one, three, IN_RANGE), two), false)),
-		event: sql(build(few(ofEvent(one, since), two, `${columns}, ${HAS_LATER}`), true)),
+		events: few(ofEvents(one, three, `AND id >= ${since}`), two),
+		eachEvent: few(ofEachEvent(one, three, `AND id >= ${since}`), two),
 	};
 }
 
@@ -472,12 +470,11 @@ async function queryOf(c: Session, projectNo: number, kind: AttemptKind): Promis
 	const types = codes === undefined ? null : numberArray([...new Set(codes)]);
 	const owners = known === undefined ? null : numberArray(known);
 	const of = { projectNo, statuses, types };
-	if (seq !== undefined)
-		return kind.seqs?.includes(seq) === false ? null : { ...of, scope: "event", more: [seq, owners] };
-	if (kind.seqs?.length === 0) return null;
-	if (kind.seqs !== undefined) {
+	const seqs = seq === undefined ? kind.seqs : (kind.seqs ?? [seq]).filter((no) => no === seq);
+	if (seqs?.length === 0) return null;
+	if (seqs !== undefined) {
 		const scope = (await readsListsInOrder(c)) ? "events" : "eachEvent";
-		return { ...of, scope, more: [numberArray(kind.seqs), owners, maxAttempts] };
+		return { ...of, scope, more: [numberArray(seqs), owners, maxAttempts] };
 	}
 	return owners === null ? { ...of, scope: "project", more: [] } : { ...of, scope: "webhooks", more: [owners] };
 }

@@ -147,7 +147,7 @@ interface List<R> {
 	/** … or those that match a filter by response. */
 	readonly scan: ScopedStatement;
 	/** The statements' own parameters after the bytes of {@link orderBody}. */
-	readonly own: (range: IdRange) => unknown[];
+	readonly own: (near: IdRange) => unknown[];
 	readonly toEntry: (row: Row, names: Names, orderIds: OrderIds | null, c: Session) => R;
 }
 
@@ -225,10 +225,7 @@ const FOLLOWED: List<FollowedAttempt> = {
 			followed((more) => summariesOf(attempts, orderBody("$11") + more + kept), endsIn("$12"), hasLater),
 		endsIn("$12").from,
 	),
-	own: (range) => {
-		const { from, to } = withDayAround(range);
-		return [textArray([from, to])];
-	},
+	own: ({ from, to }) => [textArray([from, to])],
 	toEntry: (row, names, orderIds, { offset }) => {
 		const dueAt = row.due_at === null ? null : offset.toNode(row.due_at as number);
 		return followedOf(toListed(row, names, orderIds), row, dueAt);
@@ -253,7 +250,9 @@ async function readList<R>(
 	now: number,
 ): Promise<AttemptRows<R>> {
 	const { before, limit, orderIdBytes = 0 } = list;
-	const own = (range: IdRange) => [orderIdBytes, ...ownOf(range)];
+	// A limit would count those of the day before, too.
+	const nearOf = filter.maxAttempts === undefined ? withDayAround : (range: IdRange) => range;
+	const own = (range: IdRange) => [orderIdBytes, ...ownOf(nearOf(range))];
 	const project = await findProject(c, projectId);
 	if (project === null) return { rows: [], next: null };
 	const parts = partsOf(filter, before, now);
