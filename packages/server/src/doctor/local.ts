@@ -1,6 +1,5 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { get } from "node:http";
 import { createServer } from "node:net";
 import { DESCRIPTORS, SENDS } from "../base/budgets.ts";
 import { systemClock } from "../base/clock.ts";
@@ -14,6 +13,9 @@ import { holdText, stepMs } from "../engine/retention-clock.ts";
 import { ALL_PORTS, createGuard, type Guard, portsText } from "../net/egress.ts";
 import { createResolver } from "../net/resolver.ts";
 import { CLOCK_JUMPED, CLOCK_SEEN, markOf, QUARANTINE } from "../storage/port.ts";
+
+/** Not imported, like in api/http/connections.ts: the service loads this module as well. */
+const { get } = process.getBuiltinModule("node:http");
 
 export interface Finding {
 	readonly state: "ok" | "warning" | "fault";

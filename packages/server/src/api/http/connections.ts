@@ -20,7 +20,7 @@ export interface ConnectionsOptions extends Partial<ConnectionLimits> {
 	readonly callerOf: (request: IncomingMessage) => string | null;
 }
 
-/** Not imported: importing `node:http` also loads all of undici, which slows every start. */
+/** Not imported: importing `node:http` also loads all of undici, which takes time at every start, and memory. */
 const { createServer } = process.getBuiltinModule("node:http");
 
 /** A request being processed. */
