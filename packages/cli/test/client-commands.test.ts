@@ -403,7 +403,17 @@ test("says in plain words why a call failed, and when there is nothing to show",
 	});
 	expect(away).toMatchObject({
 		code: 1,
-		err: expect.stringMatching(/: the service can't be reached \(.+\)\.\nIs the service/),
+		err: expect.stringMatching(/^[^!].+: the service can't be reached \(.+\)\.\nIs the service/),
+	});
+	// Calls that may be repeated are, for seconds.
+	const retried = await on.user.run(["webhooks", "list", "--project", on.project.id], {
+		env: { POSTHORN_URL: `http://127.0.0.1:${await unusedPort()}` },
+	});
+	expect(retried).toMatchObject({
+		code: 1,
+		err: expect.stringMatching(
+			/^! (GET \S+: the service can't be reached \(.+\)\.) Trying again\.\n\1\nIs the service/,
+		),
 	});
 	const invalid = await on.user.run(["webhooks", "create", "http://example.com/", "--events", "all"]);
 	expect(invalid).toMatchObject({ code: 1, err: expect.stringMatching(/422: [^"]+\.\n {2}\/url The URL must/) });

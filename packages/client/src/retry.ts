@@ -8,9 +8,10 @@ export interface RetryOptions {
 	readonly maxDelayMs?: number;
 	/** How long one try may take, milliseconds. By default, 30,000. */
 	readonly timeoutMs?: number;
+	/** Called before each wait, with what went wrong and how long it is, milliseconds. */
+	readonly onRetry?: OnRetry;
 }
 
-/** Called before each wait. */
 export type OnRetry = (error: Error, delayMs: number) => void;
 
 export interface Call {
@@ -21,7 +22,6 @@ export interface Call {
 	/** Whether the call may be repeated if its result is unknown. */
 	readonly idempotent: boolean;
 	readonly signal?: AbortSignal | undefined;
-	readonly onRetry?: OnRetry | undefined;
 }
 
 const FIRST_DELAY_MS = 250;
@@ -57,8 +57,13 @@ export function checkRetry({ retries, maxDelayMs, timeoutMs }: RetryOptions): vo
  */
 export async function withRetries(
 	attempt: (signal: AbortSignal) => Promise<Response>,
-	{ name, url, idempotent, signal, onRetry }: Call,
-	{ retries = DEFAULTS.retries, maxDelayMs = DEFAULTS.maxDelayMs, timeoutMs = DEFAULTS.timeoutMs }: RetryOptions = {},
+	{ name, url, idempotent, signal }: Call,
+	{
+		retries = DEFAULTS.retries,
+		maxDelayMs = DEFAULTS.maxDelayMs,
+		timeoutMs = DEFAULTS.timeoutMs,
+		onRetry,
+	}: RetryOptions = {},
 ): Promise<Response> {
 	for (let tries = 0; ; tries++) {
 		signal?.throwIfAborted();

@@ -206,9 +206,12 @@ test.each([
 		if (seen++ > 0) return fetch(input, init);
 		return new Response("busy", { status, headers: after === null ? {} : { "retry-after": after } });
 	};
-	const posthorn = await service.project({ fetch: failing, retry: QUICK });
+	const retries: [name: string, isDelay: boolean][] = [];
+	const onRetry = ({ name }: Error, delayMs: number) => void retries.push([name, delayMs > 0]);
+	const posthorn = await service.project({ fetch: failing, retry: { ...QUICK, onRetry } });
 	const result = await posthorn.publish(ORDER).catch((error: unknown) => error);
 	expect(seen).toBe(tries);
+	expect(retries).toEqual(Array(tries - 1).fill(["ApiError", true]));
 	if (tries === 1) expect(result).toMatchObject({ name: "ApiError", status, retryAfter: after && Number(after) });
 	else expect(result).toMatchObject({ seq: 1 });
 });

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Client, createClient } from "@posthorn/client";
+import { type Client, createClient, type OnRetry } from "@posthorn/client";
 import { localUrl, readConfig } from "@posthorn/server/config";
 import { UsageError } from "../command-error.ts";
 import { isThere } from "../is-there.ts";
@@ -122,7 +122,20 @@ export function clientFor(login: Login): Client {
 		throw new UsageError([
 			"The API key has characters that keys don't have: copy all of it (phk_…), without a space or line break.",
 		]);
-	return createClient(login);
+	return createClient({ ...login, retry: { onRetry: sayRetries() } });
+}
+
+/** How long after a retry the next one is worth a line, milliseconds. Those of a series follow each other faster. */
+const NEWS_MS = 10_000;
+
+/** Says why a call takes long: one that gets no response is tried for minutes. */
+function sayRetries(): OnRetry {
+	let lastAt = Number.NEGATIVE_INFINITY;
+	return (error) => {
+		const now = performance.now();
+		if (now - lastAt > NEWS_MS) warn(`${clean(error.message)} Trying again.`);
+		lastAt = now;
+	};
 }
 
 export interface KnownProject {
