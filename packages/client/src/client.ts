@@ -14,7 +14,7 @@ export interface ClientOptions {
 	/** The project whose events are published and read, `proj_…`. */
 	readonly project: string;
 	readonly retry?: RetryOptions;
-	/** By default, the global `fetch`. */
+	/** Gets a URL and options, never a `Request`. By default, the global `fetch`. */
 	readonly fetch?: typeof fetch;
 }
 
@@ -138,9 +138,14 @@ export function createClient({
 	/** Throws for everything but 2xx, after the retries that the call allows. */
 	async function call(request: Request, idempotent = SAFE_TO_REPEAT.has(request.method)): Promise<Response> {
 		const url = new URL(request.url);
-		const { method, signal } = request;
+		const { method, signal, cache, credentials } = request;
+		const headers = Object.fromEntries(request.headers);
+		// Read once, because each try sends it. Firefox doesn't say whether there is one.
+		const bytes = await request.arrayBuffer();
+		const body = bytes.byteLength > 0 ? bytes : null;
+		// Another `fetch`, such as that of the package undici, doesn't take this realm's Request.
 		const attempt = async (until: AbortSignal) =>
-			complete(await doFetch(new Request(request.clone(), { signal: until, redirect: REDIRECT })));
+			complete(await doFetch(url, { method, headers, body, cache, credentials, signal: until, redirect: REDIRECT }));
 		return withRetries(attempt, { name: `${method} ${url.pathname}`, url, idempotent, signal }, retry);
 	}
 

@@ -181,6 +181,20 @@ test.each(["begin", 812, null, {}, { after: "812" }])("refuses to follow from %j
 	await expect(page).rejects.toThrow(`follow got ${JSON.stringify(from)} as "from": pass a position that it gave you`);
 });
 
+// Only reads worked: publishing passed it a Request of Node's own, and failed with "Failed to parse URL".
+test("takes another fetch, such as that of the package undici, which only knows its own Request", async () => {
+	const other: typeof fetch = (input, init) => {
+		if (input instanceof Request) throw new TypeError("Failed to parse URL from [object Request]");
+		return fetch(input, init);
+	};
+	const posthorn = await service.project({ fetch: other });
+	const { id } = await posthorn.publish(ORDER);
+	expect((await posthorn.get(id)).seq).toBe(1);
+	const [params, body] = [{ path: { project_id: posthorn.id, basket_id: "b1" } }, { items: [{}] }];
+	const { data } = await posthorn.api.PUT("/v1/projects/{project_id}/baskets/{basket_id}", { params, body });
+	expect(data).toMatchObject({ basket_id: "b1" });
+});
+
 test("a lost response is retried with the same id, and nothing is published twice", async () => {
 	let tries = 0;
 	const losing: typeof fetch = async (input, init) => {
@@ -374,9 +388,9 @@ test("a stream of events may last longer than a call", async () => {
 });
 
 test("a call without a response ends with its timeout", async () => {
-	const silent: typeof fetch = (input) =>
+	const silent: typeof fetch = (_input, init) =>
 		new Promise((_, reject) => {
-			const { signal } = input as Request;
+			const signal = init!.signal!;
 			signal.addEventListener("abort", () => reject(signal.reason));
 		});
 	const posthorn = await service.project({ fetch: silent, retry: { timeoutMs: 20.5, retries: 1 } });
