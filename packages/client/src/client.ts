@@ -3,7 +3,7 @@ import type { paths } from "../../api-types/src/api.ts";
 import { ApiError, InvalidCallError } from "./errors.ts";
 import { newEventId } from "./event-id.ts";
 import type { EventPage, LogEvent, NewEvent, Position, PublishedEvent } from "./events.ts";
-import { checkPosition, endOfLog, type FollowOptions, follow, parsePage, type ReadPage } from "./follow.ts";
+import { checkedPosition, endOfLog, type FollowOptions, follow, parsePage, type ReadPage } from "./follow.ts";
 import { checkRetry, type RetryOptions, withRetries } from "./retry.ts";
 
 export interface ClientOptions {
@@ -208,8 +208,7 @@ export function createClient({
 		publish,
 		follow: (options = {}) => follow(readPage, options),
 		async read(from, { types, limit = 200, signal } = {}) {
-			checkPosition(from);
-			return readPage({ ...from, type: types, limit, wait: 0 }, signal, retry);
+			return readPage({ ...checkedPosition(from), type: types, limit, wait: 0 }, signal, retry);
 		},
 		end: ({ signal } = {}) => endOfLog(readPage, signal, retry),
 		async get(eventId, { signal } = {}) {

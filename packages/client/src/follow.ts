@@ -45,16 +45,18 @@ const LONGEST_ASKED_S = 3_600;
 const BEYOND = 999_999_999_999_999;
 
 /** Throws for anything else that programs in JavaScript, or files, may have: it would read the whole log again. */
-function checkFrom(from: unknown): void {
-	if (from === "start" || from === "end" || isPosition(from)) return;
+function checkedFrom(from: unknown): Position | "end" {
+	if (from === "start") return { after: 0 };
+	if (from === "end") return from;
+	if (isPosition(from)) return bare(from);
 	throw new InvalidCallError(
 		`follow got ${shown(from)} as "from": pass a position that it gave you, such as { after: 812, epoch: "…" }, or "start" or "end".`,
 	);
 }
 
-/** As `checkFrom`, for `read`. */
-export function checkPosition(from: unknown): void {
-	if (isPosition(from)) return;
+/** As `checkedFrom`, for `read`. */
+export function checkedPosition(from: unknown): Position {
+	if (isPosition(from)) return bare(from);
 	throw new InvalidCallError(
 		`read got ${shown(from)} as its position: pass one that a page gave you, such as { after: 812, epoch: "…" }, or { after: 0 } for the start.`,
 	);
@@ -70,8 +72,13 @@ function shown(value: unknown): string {
 	}
 }
 
-const isPosition = (from: unknown): boolean =>
+const isPosition = (from: unknown): from is Position =>
 	typeof from === "object" && from !== null && "after" in from && Number.isSafeInteger(from.after);
+
+/** Without what else a row of a database has. It holds null where the first position has no epoch. */
+function bare({ after, epoch }: Position): Position {
+	return epoch ? { after, epoch } : { after };
+}
 
 /**
  * Reads the log page by page, and waits for new events at its end. Outages and restarts of the service don't end it:
@@ -80,10 +87,9 @@ const isPosition = (from: unknown): boolean =>
  */
 export async function* follow(readPage: ReadPage, options: FollowOptions): AsyncGenerator<EventPage, never> {
 	const { from = "start", types, limit = 200, signal, onLogBehind, onRetry } = options;
-	checkFrom(from);
-	let position: Position = typeof from === "object" ? from : { after: 0 };
+	const start = checkedFrom(from);
 	let hasResponded = false;
-	if (from === "end") position = await untilReached(() => endOfLog(readPage, signal, ONCE));
+	let position = start === "end" ? await untilReached(() => endOfLog(readPage, signal, ONCE)) : start;
 	for (;;) {
 		let page: EventPage;
 		try {

@@ -112,6 +112,15 @@ test.each(["start", 812, null, undefined, {}, { limit: 2 }])("refuses to read fr
 	await expect(page).rejects.toThrow(`read got ${JSON.stringify(from)} as its position: pass one that a page gave you`);
 });
 
+// The service refused "null" as an epoch, and the columns as parameters that it doesn't have.
+test("takes a position from a row of a database, with null for a missing epoch and with other columns", async () => {
+	const posthorn = await service.project({ retry: { retries: 0 } });
+	await posthorn.publish(ORDER);
+	const row = { after: 0, epoch: null, name: "orders", updated_at: new Date() } as unknown as Position;
+	expect((await posthorn.read(row)).events).toHaveLength(1);
+	expect((await posthorn.follow({ from: row }).next()).value!.events).toHaveLength(1);
+});
+
 const circular: { after?: unknown } = {};
 circular.after = circular;
 
