@@ -100,10 +100,12 @@ export function retryAfter({ headers }: Response): number | null {
 	return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - Date.now()) / 1_000));
 }
 
+/** Null for those of proxies and other servers, too: their types are URLs, and their members differ. */
 function problemIn(body: string): ProblemBody | null {
 	try {
 		const parsed = JSON.parse(body) as Partial<ProblemBody> | null;
-		return typeof parsed?.type === "string" && typeof parsed.detail === "string" ? (parsed as ProblemBody) : null;
+		const isOurs = String(parsed?.type).startsWith("/problems/") && typeof parsed?.detail === "string";
+		return isOurs ? (parsed as ProblemBody) : null;
 	} catch {
 		return null;
 	}
