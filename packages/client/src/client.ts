@@ -70,14 +70,19 @@ function checkUrl(url: string): void {
 	if (!isFit) throw new TypeError(`createClient got the url "${url}"; give one such as https://hooks.example.com.`);
 }
 
-/** The key without a line break that a file has at its end. Throws for one that no header can carry. */
-function checkedKey(text: string): string {
-	const key = text.trim();
+/** An option without the line break that a file has at its end. Throws if nothing is left. */
+function trimmed(name: string, value: unknown): string {
+	const text = typeof value === "string" ? value.trim() : "";
+	if (text === "") throw new TypeError(`createClient needs "${name}". Is its environment variable set?`);
+	return text;
+}
+
+/** Throws for a key that no header can carry. */
+function checkKey(key: string): void {
 	if (!/^[\x21-\x7e]+$/.test(key))
 		throw new TypeError(
 			"createClient got a key with spaces, line breaks or other characters that no key has. Pass all of phk_…, as it was shown.",
 		);
-	return key;
 }
 
 /** Throws unless these can be events; the service checks the rest. */
@@ -120,18 +125,12 @@ function parsed(text: string): unknown {
 }
 
 /** A client for one project. It has no state and needs no closing. */
-export function createClient({
-	url,
-	key: givenKey,
-	project,
-	retry = {},
-	fetch: doFetch = fetch,
-}: ClientOptions): Client {
-	for (const [name, value] of Object.entries({ url, key: givenKey, project }))
-		if (typeof value !== "string" || value === "")
-			throw new TypeError(`createClient needs "${name}". Is its environment variable set?`);
+export function createClient({ retry = {}, fetch: doFetch = fetch, ...given }: ClientOptions): Client {
+	const url = trimmed("url", given.url);
+	const key = trimmed("key", given.key);
+	const project = trimmed("project", given.project);
 	checkUrl(url);
-	const key = checkedKey(givenKey);
+	checkKey(key);
 	checkRetry(retry);
 	const baseUrl = url.replace(/\/+$/, "");
 
