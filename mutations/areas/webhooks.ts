@@ -14,7 +14,7 @@ export const WEBHOOKS = [
 			},
 			{
 				name: "verify-blank-secret",
-				find: ' || one.trim() === ""',
+				find: " || isMissing(one)",
 				replace: "",
 				why: "If the secret's variable is unset, anyone can sign.",
 			},

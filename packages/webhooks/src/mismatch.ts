@@ -45,20 +45,25 @@ export async function explainMismatch(
 	);
 }
 
+/** Without the quotes that some readers of environment files leave. */
+export function unquoted(text: string): string {
+	return text.replace(/^(["'])(.*)\1$/, "$2");
+}
+
 function* secretSuspects(secret: string): Generator<Suspect> {
 	const trimmed = secret.trim();
-	const unquoted = trimmed.replace(/^(["'])(.*)\1$/, "$2");
+	const bare = unquoted(trimmed);
 	if (trimmed !== secret) {
 		const message = "The secret has whitespace around it. Remove it, often a line break at the end of a file.";
 		yield { code: "secret_whitespace", secret: trimmed, message };
 	}
-	if (unquoted !== trimmed) {
+	if (bare !== trimmed) {
 		const message = "The secret is in quotes. Remove them; not every reader of environment files does.";
-		yield { code: "secret_quoted", secret: unquoted, message };
+		yield { code: "secret_quoted", secret: bare, message };
 	}
-	if (!unquoted.startsWith("whsec_")) {
+	if (!bare.startsWith("whsec_")) {
 		const message = "The secret lacks its prefix. Use all of it, with whsec_ at the start.";
-		yield { code: "secret_prefix", secret: `whsec_${unquoted}`, message };
+		yield { code: "secret_prefix", secret: `whsec_${bare}`, message };
 	}
 }
 

@@ -1,6 +1,6 @@
 import { DEFAULT_BRAND, headerNames, isBrand, TIMESTAMP_TOLERANCE_S } from "../../protocol/src/headers.ts";
 import { parseEvent, type WebhookEvent } from "./event.ts";
-import { explainMismatch } from "./mismatch.ts";
+import { explainMismatch, unquoted } from "./mismatch.ts";
 import { isSigned, utf8 } from "./signature.ts";
 import { WebhookError } from "./webhook-error.ts";
 
@@ -43,16 +43,23 @@ export async function verify(
 	throw await explainMismatch(secrets, timestamp, bytes, signature);
 }
 
-/** Throws a TypeError unless there are secrets and none is empty: anyone can sign with an empty key. */
+/** What a program has instead of a secret that isn't set, in quotes or not: `${process.env.WEBHOOK_SECRET}` is "undefined". */
+const NO_SECRETS: readonly string[] = ["", "whsec_", "undefined", "null"];
+
+/** Throws a TypeError unless there are secrets and none is missing: anyone can sign with a key that is easy to guess. */
 export function checkedSecrets(secret: string | readonly string[], hint = ""): readonly string[] {
 	const secrets = typeof secret === "string" || !Array.isArray(secret) ? [secret] : secret;
-	if (secrets.length === 0 || secrets.some((one) => typeof one !== "string" || one.trim() === "")) {
+	if (secrets.length === 0 || secrets.some((one) => typeof one !== "string" || isMissing(one))) {
 		throw new TypeError(
 			"The webhook's signing secret is missing. Pass the whsec_… that was shown when the webhook was created; " +
 				`is its environment variable set?${hint}`,
 		);
 	}
 	return secrets as readonly string[];
+}
+
+function isMissing(secret: string): boolean {
+	return NO_SECRETS.includes(unquoted(secret.trim()).trim());
 }
 
 /** Fills in the defaults. Throws a RangeError for a tolerance or brand that would accept everything or nothing. */

@@ -272,6 +272,12 @@ describe("verify", () => {
 	it.each<[string, string | readonly string[]]>([
 		["no secret", [] as string[]],
 		["an empty secret", ""],
+		// Anyone could sign with these: they were taken for secrets.
+		["empty quotes, which Docker leaves in a value", '""'],
+		["quotes around spaces", " ' ' "],
+		["only the prefix", "whsec_"],
+		["undefined as text", `${undefined}`],
+		["null as text, in quotes", '"null"'],
 		["a blank secret", " \n"],
 		["an unset variable", undefined as unknown as string],
 		["an unset variable among others", [SECRET, undefined as unknown as string]],
