@@ -15,6 +15,8 @@ import { hasRedis, startRedis } from "./redis.fixture.ts";
 
 const LONG_MS = 60_000;
 const SHORT_MS = 1;
+/** The keys of 2,500 events, as the start of a query in both dialects. */
+const OLD_EVENTS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500) SELECT 'old' || i";
 
 const folder = mkdtempSync(join(tmpdir(), "posthorn-stores-"));
 const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true })];
@@ -217,6 +219,29 @@ describe("the table", () => {
 		expect(await store.claim("old", "c", LONG_MS)).toBe("claimed");
 		expect(await store.put("waiting", "body")).toBe(false);
 		database.close();
+	});
+
+	// A thousand a minute were deleted at most, so a receiver of more events than that kept them for good.
+	it("loses all old events in SQLite within a few claims, however many there are", async () => {
+		const database = new DatabaseSync(":memory:");
+		const store = sqliteStore(database);
+		database.exec(`INSERT INTO posthorn_events (key, due, done) ${OLD_EVENTS}, 0, 1 FROM n`);
+		for (let i = 0; i < 3; i++) await store.claim(`new${i}`, "a", LONG_MS);
+		expect(database.prepare("SELECT count(*) AS count FROM posthorn_events").get()).toEqual({ count: 3 });
+		database.close();
+	});
+
+	it("loses all old events in PostgreSQL within a few claims, however many there are", async () => {
+		const server = await PostgresServer.start();
+		const pool = new pg.Pool({ connectionString: await server.createDatabase() });
+		const store = postgresStore(pool);
+		// Its first call creates the table.
+		await store.renew("none", "a", LONG_MS);
+		await pool.query(`INSERT INTO posthorn_events (key, due, done) ${OLD_EVENTS}, timestamptz 'epoch', true FROM n`);
+		for (let i = 0; i < 3; i++) await store.claim(`new${i}`, "a", LONG_MS);
+		expect((await pool.query("SELECT count(*)::integer AS count FROM posthorn_events")).rows).toEqual([{ count: 3 }]);
+		await pool.end();
+		await server.stop();
 	});
 
 	// `new DatabaseSync(path)` waits for no other connection: of two processes, one failed to claim, or to finish, an event.

@@ -43,12 +43,14 @@ export function postgresStore(
 	async function purgeSometimes(): Promise<void> {
 		if (performance.now() - purgedAt < PURGE_EVERY_MS) return;
 		purgedAt = performance.now();
-		await run(
+		const { length } = await run(
 			`DELETE FROM ${name} WHERE key IN (
 				SELECT key FROM ${name} WHERE body IS NULL AND due < clock_timestamp() - $1 * interval '1 day'
-				LIMIT ${PURGE_ROWS} FOR UPDATE SKIP LOCKED)`,
+				LIMIT ${PURGE_ROWS} FOR UPDATE SKIP LOCKED) RETURNING 1`,
 			[keepDays],
 		);
+		// Soon again if there are more, so that the table doesn't outgrow the purges.
+		if (length === PURGE_ROWS) purgedAt = Number.NEGATIVE_INFINITY;
 	}
 
 	return {

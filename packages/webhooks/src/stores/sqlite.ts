@@ -74,8 +74,9 @@ export function sqliteStore(
 	let purgedAt = Number.NEGATIVE_INFINITY;
 	function purgeSometimes(): void {
 		if (now() - purgedAt < PURGE_EVERY_MS) return;
-		purgedAt = now();
-		purge.all(now() - keepDays * DAY_MS);
+		// Soon again if there are more, so that the table doesn't outgrow the purges.
+		const { length } = purge.all(now() - keepDays * DAY_MS);
+		purgedAt = length < PURGE_ROWS ? now() : Number.NEGATIVE_INFINITY;
 	}
 
 	return {

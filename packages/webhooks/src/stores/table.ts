@@ -1,6 +1,6 @@
 /** The name of the table unless another is given. */
 export const TABLE = "posthorn_events";
-/** Expired rows are deleted at most this often, and this many at a time, so that a claim never waits for long. */
+/** Expired rows are looked for this often, and deleted this many at a time, so that a claim never waits for long. */
 export const PURGE_EVERY_MS = 60_000;
 export const PURGE_ROWS = 1_000;
 
