@@ -133,6 +133,19 @@ describe("node", () => {
 		expect(ended).toEqual([true, true]);
 	});
 
+	// Putting strings together as bytes ended the process.
+	it.each(["utf8", "latin1", "hex"] as const)(
+		"reads a request whose encoding other code has set to %s",
+		async (encoding) => {
+			const { receiver, handled } = setUp();
+			const handler = nodeHandler(receiver);
+			await using server = await serve((request, response) => handler(request.setEncoding(encoding), response));
+			const request = await signEvent({ type: "customer.created", data: { name: "Zoë 東京 🎺" } }, SECRET);
+			expect(await post(server.url, request)).toMatchObject({ status: 200, result: "handled" });
+			expect(handled).toEqual([request.body]);
+		},
+	);
+
 	// As a Fetch API route it ended the process, because nothing waited for its error.
 	it.each([undefined, { params: Promise.resolve({}) }, () => undefined])(
 		"says what to use for servers that pass no response of node:http",

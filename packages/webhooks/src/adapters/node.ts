@@ -62,7 +62,9 @@ function readStream(request: IncomingMessage, maxBytes: number): Promise<Uint8Ar
 			reject(error);
 		};
 		if (Number(request.headers["content-length"]) > maxBytes) return stop(new BodyTooLargeError(maxBytes));
-		request.on("data", (chunk: Uint8Array) => {
+		request.on("data", (part: Uint8Array | string) => {
+			// Text if other code has called `setEncoding`.
+			const chunk = typeof part === "string" ? Buffer.from(part, request.readableEncoding ?? "utf8") : part;
 			chunks.push(chunk);
 			size += chunk.length;
 			if (size > maxBytes) stop(new BodyTooLargeError(maxBytes));
