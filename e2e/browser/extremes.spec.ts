@@ -46,6 +46,22 @@ test("names, URLs, order ids and responses without spaces widen no page", async 
 	}
 });
 
+// Titles and sentences were cut at the edge of the dialog.
+test("a dialog shows all of a name without spaces", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const name = "Buchhaltungssynchronisierung".repeat(3);
+	await shop.post(shop.path("/api-keys"), { name });
+	await dashboard.enter(page);
+	const dialog = page.getByRole("dialog");
+	for (const width of [320, 1280]) {
+		await page.setViewportSize({ width, height: 800 });
+		await page.goto(dashboard.project("/api-keys"));
+		await page.getByRole("button", { name: "Revoke" }).click();
+		await expect(dialog.getByRole("heading")).toContainText(name);
+		expect(await dialog.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+	}
+});
+
 test("with forced colors, what is chosen can be seen", async ({ dashboard, page }) => {
 	const webhook = await failing(dashboard, "ERP", ["1001"]);
 	await page.emulateMedia({ forcedColors: "active" });
