@@ -22,6 +22,10 @@ test("the first visit sets up the operator, who creates a project and installs t
 	await page.getByRole("button", { name: "Create account" }).click();
 
 	await expect(page).toHaveURL(/\/projects$/);
+	// It showed the form again, and asked for a token.
+	await page.goBack();
+	await expect(page.getByRole("heading", { name: "Posthorn is set up" })).toBeVisible();
+	await page.goForward();
 	await page.getByRole("button", { name: "New project" }).click();
 	await page.getByRole("textbox", { name: "Name" }).fill("Olga's shop");
 	await page.getByRole("button", { name: "Create project" }).click();

@@ -67,7 +67,13 @@ export async function visitProject(session: Session, projectId: string): Promise
 	return true;
 }
 
+/** Whether the operator has no account yet. */
 export const setupNeeded = async () => (await api.get("/v1/setup")).needed;
+
+export const setupQuery = queryOptions({ queryKey: ["setup"], queryFn: setupNeeded });
+
+/** Call it once the setup's page has been left, so that the browser's Back doesn't show its form again. */
+export const rememberSetUp = () => queryClient.setQueryData(setupQuery.queryKey, false);
 
 /** Refetches the session after projects, apps or roles changed. */
 export const refreshSession = () => queryClient.invalidateQueries({ queryKey: SESSION_KEY });

@@ -2,7 +2,7 @@ import { Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { setUp, setupNeeded } from "../../api/session.ts";
+import { rememberSetUp, setUp, setupQuery } from "../../api/session.ts";
 import { typedName } from "../../lib/text/names.ts";
 import { AccountFields, newAccountForm } from "../../ui/account/account-fields.tsx";
 import { AuthCard } from "../../ui/account/auth-card.tsx";
@@ -15,7 +15,7 @@ import { SubmitForm } from "../../ui/submit-form.tsx";
 /** The first account of an instance, its operator's. The service prints the link to this page when it starts. */
 export function SetupPage() {
 	const token = useFragmentToken();
-	const { data: needed, error, refetch } = useQuery({ queryKey: ["setup"], queryFn: setupNeeded });
+	const { data: needed, error, refetch } = useQuery(setupQuery);
 	if (error !== null && needed === undefined) {
 		return (
 			<AuthCard title="Set up Posthorn">
@@ -57,6 +57,7 @@ function SetupForm({ token }: { token: string | null }) {
 	const create = async (values: typeof form.values) => {
 		await setUp({ ...values, token: values.token.trim(), email: values.email.trim(), name: typedName(values.name) });
 		await navigate({ to: "/projects" });
+		rememberSetUp();
 	};
 	return (
 		<AuthCard
