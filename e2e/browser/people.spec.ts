@@ -436,3 +436,33 @@ test("every session can be ended from anywhere", async ({ dashboard, browser, pa
 	await other.reload();
 	await expect(other.getByRole("heading", { name: "Sign in" })).toBeVisible();
 });
+
+// Both said "Not found", and the row stayed.
+test("a key or session that has ended elsewhere meanwhile is gone once someone ends it", async ({
+	dashboard,
+	browser,
+	page,
+}) => {
+	const { shop } = dashboard;
+	const key = (await shop.post(shop.path("/api-keys"), { name: "Shop server" })).body;
+	await dashboard.enter(page);
+	await page.goto(dashboard.project("/api-keys"));
+	await page.getByRole("button", { name: "Revoke Shop server" }).click();
+	expect((await shop.delete(shop.path(`/api-keys/${key.id}`))).status).toBe(204);
+	await page.getByRole("dialog").getByRole("button", { name: "Revoke key" }).click();
+	await expect(page.getByText("Shop server has been revoked already.")).toBeVisible();
+	await expect(page.getByRole("dialog")).toHaveCount(0);
+	await expect(page.getByText("No keys yet")).toBeVisible();
+
+	const elsewhere = await browser.newContext({ userAgent: "Mozilla/5.0 (X11; Linux) Gecko/20100101 Firefox/140.0" });
+	await dashboard.signIn(await elsewhere.newPage());
+	await page.goto(`${dashboard.url}/account`);
+	const end = page.getByRole("button", { name: "Sign out Firefox on Linux" });
+	await expect(end).toBeVisible();
+	const { csrf_token } = await (await elsewhere.request.get(`${dashboard.url}/v1/session`)).json();
+	const headers = { "X-CSRF-Token": csrf_token, Origin: dashboard.url };
+	expect((await elsewhere.request.delete(`${dashboard.url}/v1/session`, { headers })).status()).toBe(204);
+	await end.click();
+	await expect(page.getByText("Firefox on Linux was signed out already.")).toBeVisible();
+	await expect(end).toHaveCount(0);
+});

@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "./client/client.ts";
+import { isStatus } from "./client/error.ts";
 import type { Schemas } from "./client/operation.ts";
 import { queryClient } from "./client/query-client.ts";
 import { refreshSession } from "./session.ts";
@@ -26,9 +27,17 @@ export async function changePassword(body: { current?: string; password: string 
 	await refreshSessions();
 }
 
-export async function endSession(sessionId: string): Promise<void> {
-	await api.delete(`${SESSIONS}/{session_id}`, { path: { session_id: sessionId } });
+/** Returns whether it hadn't ended yet. */
+export async function endSession(sessionId: string): Promise<boolean> {
+	const wasOpen = await api.delete(`${SESSIONS}/{session_id}`, { path: { session_id: sessionId } }).then(
+		() => true,
+		(error: unknown) => {
+			if (isStatus(error, 404)) return false;
+			throw error;
+		},
+	);
 	await refreshSessions();
+	return wasOpen;
 }
 
 /** Ends every session, including this one. */

@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "./client/client.ts";
+import { isStatus } from "./client/error.ts";
 import { projectKey } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
 import { allRows } from "./client/pages.ts";
@@ -32,7 +33,17 @@ export async function createApiKey(projectId: string, body: Schemas["NewApiKey"]
 	return created;
 }
 
-export async function revokeApiKey(projectId: string, keyId: string): Promise<void> {
-	await api.delete(`${KEYS}/{key_id}`, { path: { project_id: projectId, key_id: keyId } });
+/** Returns whether it still worked: someone else may have revoked it. */
+export async function revokeApiKey(projectId: string, keyId: string): Promise<boolean> {
+	try {
+		await api.delete(`${KEYS}/{key_id}`, { path: { project_id: projectId, key_id: keyId } });
+	} catch (error) {
+		if (!isStatus(error, 404)) throw error;
+		// Fails, too, if the user may no longer see the project.
+		const keys = await queryClient.fetchQuery({ ...apiKeysQuery(projectId), staleTime: 0 });
+		if (keys.some(({ id }) => id === keyId)) throw error;
+		return false;
+	}
 	await refresh(projectId);
+	return true;
 }

@@ -7,7 +7,7 @@ import { signOut } from "../../api/session.ts";
 import { describeUserAgent } from "../../lib/text/user-agent.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { useAction } from "../../ui/hooks/use-action.ts";
-import { notifyDone } from "../../ui/notify.tsx";
+import { notifyDone, notifyUndone } from "../../ui/notify.tsx";
 import { Section } from "../../ui/page/page.tsx";
 import { ErrorState, SkeletonRows } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
@@ -68,8 +68,8 @@ function SessionRow({ session }: { session: AccountSession }) {
 			await signOut();
 			leave();
 		} else {
-			await endSession(id);
-			notifyDone(`${name} is signed out.`);
+			if (await endSession(id)) notifyDone(`${name} is signed out.`);
+			else notifyUndone(`${name} was signed out already.`);
 		}
 	});
 	return (

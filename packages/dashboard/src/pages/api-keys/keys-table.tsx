@@ -8,7 +8,7 @@ import { timeUntilInWords } from "../../lib/text/time.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { useNow } from "../../ui/hooks/use-now.ts";
 import { Code } from "../../ui/ident.tsx";
-import { notifyDone } from "../../ui/notify.tsx";
+import { notifyDone, notifyUndone } from "../../ui/notify.tsx";
 import { type Column, DataTable } from "../../ui/page/data-table.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./keys-table.module.css";
@@ -115,8 +115,9 @@ export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 					action="Revoke key"
 					danger
 					onConfirm={async () => {
-						await revokeApiKey(projectId, revoking.id);
-						notifyDone(`${isolated(revoking.name)} is revoked.`);
+						const name = isolated(revoking.name);
+						if (await revokeApiKey(projectId, revoking.id)) notifyDone(`${name} is revoked.`);
+						else notifyUndone(`${name} has been revoked already.`);
 					}}
 				>
 					Programs that use the key <Code>{`${revoking.prefix}…`}</Code> are refused immediately. This can't be undone.
