@@ -460,3 +460,25 @@ test("test events are marked everywhere, and don't make a webhook failing", asyn
 });
 
 // The dialog went with the list, and what was left of the replay wasn't sent.
+
+// Of the longest one, the last letter was missing.
+test("every event type fits its column", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const types: { type: string; sample: object }[] = (await shop.get("/v1/event-types")).body;
+	await shop.webhook(receiver.url("/hooks"), { events: types.map(({ type }) => type) });
+	for (const { type, sample } of types) await shop.post(shop.path("/events"), { type, data: sample });
+	await receiver.count(types.length);
+	await dashboard.enter(page);
+	for (const [path, label] of [
+		["/logs", "Deliveries"],
+		["/logs?view=attempts", "Attempts"],
+	] as const) {
+		await page.goto(dashboard.project(path));
+		for (const { type } of types) {
+			const link = page.getByRole("table", { name: label }).getByText(type, { exact: true });
+			await expect(link).toBeVisible();
+			expect(await link.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth), type).toBe(0);
+		}
+	}
+});

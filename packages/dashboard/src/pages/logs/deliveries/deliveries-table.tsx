@@ -39,6 +39,8 @@ export interface DeliveriesProps {
 }
 
 const SKELETON_ROWS = 12;
+/** In pixels: room for the longest type. */
+const EVENT_WIDTH = 178;
 /** In pixels; if narrower, the table scrolls. */
 const MIN_WIDTH = 960;
 
@@ -94,7 +96,7 @@ const columnsOf = (
 		width: selects ? 94 : 104,
 	},
 	{ key: "state", header: "State", render: (row) => <DeliveryState row={row} />, width: 114 },
-	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: 176 },
+	{ key: "event", header: "Event", render: (row) => <DeliveryEvent row={row} />, width: EVENT_WIDTH },
 	{ key: "webhook", header: "Webhook", render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} /> },
 	{
 		key: "response",
