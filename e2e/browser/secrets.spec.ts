@@ -156,3 +156,34 @@ test("a new key and a curl command are copied over HTTP, too, and a refusal is s
 	await page.keyboard.press("c");
 	await expect(page.getByText("The browser doesn't allow copying here.")).toBeVisible();
 });
+
+// The list was waited for first, and whoever reloaded the page meanwhile had lost the secret.
+test("new secrets are shown while the lists that they belong to are loaded", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	/** Holds requests for lists until the returned function is called. */
+	const hold = async () => {
+		const { promise, resolve } = Promise.withResolvers<void>();
+		await page.route(/\/(?:api-keys|invitations)(?:\?.*)?$/, async (route) => {
+			if (route.request().method() === "GET") await promise;
+			await route.fallback();
+		});
+		return resolve;
+	};
+	const secret = page.getByTestId("secret");
+	await page.goto(dashboard.project("/api-keys"));
+	await page.getByRole("button", { name: "New key" }).click();
+	await page.getByRole("textbox", { name: "Name" }).fill("Shop server");
+	const release = await hold();
+	await page.getByRole("button", { name: "Create key" }).click();
+	await expect(secret).toContainText("phk_");
+	release();
+	await page.getByRole("checkbox", { name: "I've stored it" }).check();
+	await page.getByRole("button", { name: "Done" }).click();
+
+	await page.goto(dashboard.project("/members"));
+	await page.getByRole("button", { name: "Invite" }).click();
+	const releaseAgain = await hold();
+	await page.getByRole("button", { name: "Create link" }).click();
+	await expect(secret).toContainText("/invitation#");
+	releaseAgain();
+});

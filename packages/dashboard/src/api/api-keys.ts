@@ -27,9 +27,10 @@ export const apiKeysByQuery = (projectId: string, accountId: string) =>
 
 const refresh = (projectId: string) => queryClient.invalidateQueries({ queryKey: projectKey(projectId, "api-keys") });
 
+/** Doesn't wait for the list: only this response has the key. */
 export async function createApiKey(projectId: string, body: Schemas["NewApiKey"]): Promise<CreatedApiKey> {
 	const created = await api.post(KEYS, { path: { project_id: projectId }, body });
-	await refresh(projectId);
+	void refresh(projectId);
 	return created;
 }
 

@@ -25,9 +25,10 @@ export const invitationsQuery = (projectId: string) =>
 const refresh = (projectId: string) =>
 	queryClient.invalidateQueries({ queryKey: projectKey(projectId, "invitations") });
 
+/** Doesn't wait for the list: only this response has the link. */
 export async function invite(projectId: string, body: { role: Role; email?: string }): Promise<CreatedInvitation> {
 	const created = await api.post(INVITATIONS, { path: { project_id: projectId }, body });
-	await refresh(projectId);
+	void refresh(projectId);
 	return created;
 }
 

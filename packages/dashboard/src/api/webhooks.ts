@@ -53,9 +53,10 @@ async function refresh(projectId: string): Promise<void> {
 	]);
 }
 
+/** Doesn't wait for the list: only this response has the secret. */
 export async function createWebhook(projectId: string, body: NewWebhook): Promise<CreatedWebhook> {
 	const created = await api.post(WEBHOOKS, { path: { project_id: projectId }, body });
-	await refresh(projectId);
+	void refresh(projectId);
 	return created;
 }
 
