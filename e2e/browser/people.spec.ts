@@ -466,3 +466,41 @@ test("a key or session that has ended elsewhere meanwhile is gone once someone e
 	await expect(page.getByText("Firefox on Linux was signed out already.")).toBeVisible();
 	await expect(end).toHaveCount(0);
 });
+
+// Meanwhile, the button of a signed-in user was offered: a click on it accepted twice, and failed.
+test("the form of an invitation stays until it has signed in and joined", async ({ dashboard, browser }) => {
+	const { shop } = dashboard;
+	await dashboard.setUp();
+	const invite = async () => (await shop.post(shop.path("/invitations"), { role: "viewer" })).body.url as string;
+	const email = dashboard.address("vera");
+	const account = { token: new URL(await invite()).hash.slice(1), email, name: "Vera", password: PASSWORD };
+	expect((await shop.call("POST", "/v1/invitations/accept", JSON.stringify(account))).status).toBe(200);
+	const page = await (await browser.newContext()).newPage();
+	const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+	await page.route("**/invitations/accept", async (route) => {
+		asked.resolve();
+		await held.promise;
+		await route.continue();
+	});
+	await page.goto(await invite());
+	await page.getByText("I have an account").click();
+	await page.getByLabel("E-mail").fill(email);
+	await page.getByLabel(/^Password/).fill(PASSWORD);
+	const join = page.getByRole("button", { name: "Sign in and join" });
+	await join.click();
+	await asked.promise;
+	await expect(join).toBeDisabled();
+	await expect(page.getByRole("button", { name: "Join as Vera" })).toHaveCount(0);
+	held.resolve();
+	await expect(page).toHaveURL(/\/p\//);
+
+	const other = await (await browser.newContext()).newPage();
+	const invited = dashboard.address("otto");
+	await other.goto((await shop.post(shop.path("/invitations"), { role: "owner", email: invited })).body.url);
+	await other.getByText("I have an account").click();
+	await other.getByLabel("E-mail").fill(email);
+	await other.getByLabel(/^Password/).fill(PASSWORD);
+	await other.getByRole("button", { name: "Sign in and join" }).click();
+	await expect(other.getByRole("alert")).toContainText(`This invitation is for ${invited}`);
+	await expect(other.getByRole("button", { name: "Sign in and join" })).toBeEnabled();
+});

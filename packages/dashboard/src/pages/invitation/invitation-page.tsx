@@ -1,5 +1,6 @@
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { isStatus } from "../../api/client/error.ts";
 import { invitationLookQuery } from "../../api/invitations.ts";
 import { sessionQuery } from "../../api/session.ts";
@@ -27,6 +28,8 @@ function Invited({ token }: { token: string }) {
 	const look = useQuery(invitationLookQuery(token));
 	const signedIn = useQuery(sessionQuery);
 	const session = signedIn.data;
+	// The form stays once it has signed in: otherwise, another button would accept meanwhile, and nothing show why it failed.
+	const [hasBegun, setBegun] = useState(false);
 	if (isStatus(look.error, 404, 409, 422)) return <Over />;
 	const failed = [look, signedIn].find(({ data, error }) => data === undefined && error !== null);
 	if (failed !== undefined) {
@@ -55,8 +58,8 @@ function Invited({ token }: { token: string }) {
 			}
 		>
 			<Stack>
-				{session === null ? (
-					<JoinWithAccount token={token} email={email} projectId={project.id} />
+				{session === null || hasBegun ? (
+					<JoinWithAccount token={token} email={email} projectId={project.id} onBegin={() => setBegun(true)} />
 				) : (
 					<JoinAs token={token} account={session.account} projectId={project.id} />
 				)}

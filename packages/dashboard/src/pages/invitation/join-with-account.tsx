@@ -13,6 +13,8 @@ interface JoinProps {
 	/** Whom the invitation is for, if it says. */
 	email: string | null;
 	projectId: string;
+	/** Called before an existing account signs in, which is only half of it. */
+	onBegin: () => void;
 }
 
 /** Accepts with a new or an existing account. */
@@ -49,10 +51,11 @@ function NewAccount({ token, email, projectId }: JoinProps) {
 	);
 }
 
-function ExistingAccount({ token, email, projectId }: JoinProps) {
+function ExistingAccount({ token, email, projectId, onBegin }: JoinProps) {
 	const navigate = useNavigate();
 	const form = useForm(signInForm(email ?? ""));
 	const join = async (values: typeof form.values) => {
+		onBegin();
 		await signIn({ email: values.email.trim(), password: values.password });
 		await acceptInvitation(token);
 		await navigate({ to: "/p/$projectId", params: { projectId } });
