@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { type Dashboard, expect, test } from "./dashboard.ts";
+import { type Dashboard, expect, PASSWORD, test } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
 
@@ -60,6 +60,35 @@ test("a dialog shows all of a name without spaces", async ({ dashboard, page }) 
 		await expect(dialog.getByRole("heading")).toContainText(name);
 		expect(await dialog.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
 	}
+});
+
+// The buttons at the ends of the rows were out of sight, and a person's name left the card of an invitation.
+test("a name without spaces leaves room for what can be done with it", async ({ dashboard, page, browser }) => {
+	const { shop } = dashboard;
+	const name = "Buchhaltungssynchronisierung".repeat(3);
+	await shop.post(shop.path("/api-keys"), { name });
+	await shop.patch(`/v1/projects/${shop.projectId}`, { name });
+	await dashboard.enter(page);
+	for (const [path, button] of [
+		["/projects", `Rename ${name}`],
+		[`/p/${shop.projectId}/api-keys`, `Revoke ${name}`],
+	] as const) {
+		await page.goto(dashboard.url + path);
+		await expect(page.getByRole("button", { name: button })).toBeInViewport({ ratio: 1 });
+	}
+
+	const invite = async () => (await shop.post(shop.path("/invitations"), { role: "viewer" })).body.url;
+	const theirs = await (await browser.newContext({ viewport: { width: 320, height: 800 } })).newPage();
+	await theirs.goto(await invite());
+	await theirs.getByLabel("Your name").fill(name);
+	await theirs.getByLabel("E-mail").fill(dashboard.address("long"));
+	await theirs.getByLabel(/^Password/).fill(PASSWORD);
+	await theirs.getByRole("button", { name: "Create account and join" }).click();
+	await expect(theirs).toHaveURL(/\/p\//);
+	await theirs.goto(await invite());
+	const join = theirs.getByRole("button", { name: `Join as ${name}` });
+	await expect(join).toBeInViewport({ ratio: 1 });
+	await expect(theirs.getByText(name, { exact: true })).toBeInViewport({ ratio: 1 });
 });
 
 test("with forced colors, what is chosen can be seen", async ({ dashboard, page }) => {

@@ -55,6 +55,25 @@ test("after a restore every page says why nothing is delivered, and the operator
 	expect(books.requests).toHaveLength(0);
 });
 
+// They pushed the numbers and what can be skipped out of sight.
+test("long names leave room for what can be skipped", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.patch(`/v1/projects/${shop.projectId}`, { name: "Buchhaltungssynchronisierung".repeat(3) });
+	await shop.webhook(receiver.url("/hooks"), { description: "W".repeat(120) });
+	await dashboard.setUp();
+	await restore(dashboard);
+	await shop.post(shop.path("/events"), purchase(1));
+	await dashboard.signIn(page);
+	for (const width of [390, 1280]) {
+		await page.setViewportSize({ width, height: 800 });
+		await page.goto(dashboard.project());
+		await page.getByRole("button", { name: "Review and release" }).click();
+		for (const name of [/^Skip all$/, /^Skip what is pending for W/])
+			await expect(page.getByRole("dialog").getByRole("checkbox", { name })).toBeInViewport({ ratio: 1 });
+	}
+});
+
 // Only the first 50 could be left out, and the others only on the command line.
 test("each of many webhooks can be found and left out of a release", async ({ dashboard, page }) => {
 	const { shop } = dashboard;

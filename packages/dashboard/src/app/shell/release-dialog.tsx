@@ -11,6 +11,7 @@ import { notifyDone } from "../../ui/notify.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { useTypeToConfirm } from "../../ui/type-to-confirm.tsx";
 import { When } from "../../ui/when.tsx";
+import classes from "./release-dialog.module.css";
 
 interface ReleaseDialogProps {
 	backupAt: string | null;
@@ -146,7 +147,7 @@ function Pending({ webhooks, skipped, onSkip }: PendingProps) {
 					<Table.Tbody>
 						{found.slice(0, listed).map((webhook) => (
 							<Table.Tr key={webhook.id}>
-								<Table.Td>
+								<Table.Td className={classes.name}>
 									<Text size="sm" fw={550}>
 										{webhookName(webhook)}
 									</Text>

@@ -39,7 +39,7 @@ export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 			header: "Name",
 			render: ({ name, prefix }) => (
 				<div>
-					<Text size="sm" fw={600}>
+					<Text size="sm" fw={600} className={classes.name}>
 						{name}
 					</Text>
 					<span className={classes.prefix} title="How the key starts">

@@ -7,6 +7,7 @@ import { isolated } from "../../lib/text/names.ts";
 import { Initials } from "../../ui/account/initials.tsx";
 import { useAttempt } from "../../ui/hooks/use-attempt.ts";
 import { ErrorState } from "../../ui/page/states.tsx";
+import classes from "./join-as.module.css";
 
 interface JoinAsProps {
 	token: string;
@@ -36,7 +37,8 @@ export function JoinAs({ token, account, projectId }: JoinAsProps) {
 				</div>
 			</Group>
 			{problem === null ? null : <ErrorState error={problem} />}
-			<Button loading={busy} onClick={() => void attempt(join)}>
+			{/* The whole name is above. */}
+			<Button loading={busy} onClick={() => void attempt(join)} classNames={{ label: classes.label }}>
 				Join as {isolated(account.name)}
 			</Button>
 			<Button variant="subtle" disabled={busy} onClick={() => void attempt(signOut)}>

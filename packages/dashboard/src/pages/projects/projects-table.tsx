@@ -8,6 +8,7 @@ import { Ident } from "../../ui/ident.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import { type Column, DataTable } from "../../ui/page/data-table.tsx";
 import { When } from "../../ui/when.tsx";
+import classes from "./projects-table.module.css";
 import { RenameDialog } from "./rename-dialog.tsx";
 
 export interface ProjectRow extends SessionProject {
@@ -22,7 +23,14 @@ export function ProjectsTable({ rows }: { rows: readonly ProjectRow[] | undefine
 			key: "name",
 			header: "Name",
 			render: ({ id, name }) => (
-				<AnchorLink to="/p/$projectId" params={{ projectId: id }} fw={600} c="var(--ph-text)" tabIndex={-1}>
+				<AnchorLink
+					to="/p/$projectId"
+					params={{ projectId: id }}
+					fw={600}
+					c="var(--ph-text)"
+					tabIndex={-1}
+					className={classes.name}
+				>
 					{name}
 				</AnchorLink>
 			),
