@@ -1,12 +1,12 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Storage } from "../../port.ts";
-import { backupSqlite, openSqliteStorage } from "../index.ts";
+import { backupSqlite, openSqliteStorage, readSqliteSetting, restoreSqlite } from "../index.ts";
 
 const clock = { now: () => Date.UTC(2026, 10, 21) };
 
@@ -87,6 +87,31 @@ test("a backup never overwrites, and leaves no partial files", async () => {
 	expect(names.filter((name) => name.includes("unfinished") || name.startsWith("b.db"))).toEqual([]);
 	await backupSqlite(path, join(directory, "b.db"));
 	await (await open(join(directory, "b.db"))).close();
+});
+
+// The copy was a file of that name, but the command failed: "ENOTDIR: not a directory, stat 'backups/'".
+test("a backup isn't written where a folder is meant", async () => {
+	await (await open(path)).close();
+	const folder = join(directory, "backups");
+	await expect(backupSqlite(path, `${folder}/`)).rejects.toMatchObject({
+		code: "unusable",
+		message: `There is no folder ${folder}: create it, and name a file in it for the backup.`,
+	});
+	expect(await readdir(directory)).not.toContain("backups");
+});
+
+// It said that the disk had a fault, and waited for good for a writer of a named pipe.
+test("what isn't a file is neither backed up nor restored", async () => {
+	const [folder, pipe] = [join(directory, "data"), join(directory, "pipe")];
+	await mkdir(folder);
+	const hasPipe = spawnSync("mkfifo", [pipe]).status === 0;
+	for (const other of hasPipe ? [folder, pipe] : [folder]) {
+		const refusal = { code: "unusable", message: `${other} is not a file: name a database's file.` };
+		await expect(backupSqlite(other, join(directory, "copy.db"))).rejects.toMatchObject(refusal);
+		await expect(restoreSqlite(other, join(directory, "restored.db"))).rejects.toMatchObject(refusal);
+		expect(() => readSqliteSetting(other, "made")).toThrow(refusal.message);
+	}
+	expect((await readdir(directory)).filter((name) => /^(?:copy|restored)\.db$|unfinished/.test(name))).toEqual([]);
 });
 
 // It said "ENOTDIR: not a directory, lstat '….unfinished'".

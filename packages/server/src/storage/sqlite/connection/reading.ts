@@ -9,6 +9,12 @@ import { targetOf } from "./files.ts";
 /** Other connections hold a lock only briefly. */
 const BUSY_TIMEOUT_MS = 5000;
 
+/** SQLite would report a fault of the disk for a folder, and wait for good for a writer of a named pipe. */
+function refuseOtherThanFiles(path: string): void {
+	if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+		throw new StorageError("unusable", `${path} is not a file: name a database's file.`);
+}
+
 const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
 
 /** Whether a database is open somewhere, or was when its process was killed, so that commits may be in its log. */
@@ -22,11 +28,12 @@ export function isInUse(path: string): boolean {
  * Opens a database only to read it. Where nothing can be written, SQLite can't share it with others
  * (https://www.sqlite.org/wal.html#readonly): it is read as it is, if no commits are in its log.
  *
- * Throws a StorageError `unusable` if they are, and SQLite's error if it can't be read otherwise.
+ * Throws a StorageError `unusable` if they are, or it isn't a file, and SQLite's error if it can't be read otherwise.
  *
  * @param immutable whether nothing changes it meanwhile, so that SQLite neither locks it nor creates files next to it
  */
 export function openToRead(path: string, immutable = isReadOnly(path) && !isInUse(path)): DatabaseSync {
+	refuseOtherThanFiles(path);
 	const target = targetOf(resolve(path));
 	const url = pathToFileURL(target);
 	if (immutable) url.searchParams.set("immutable", "1");
