@@ -71,6 +71,9 @@ test("long names leave room for what can be skipped", async ({ dashboard, page }
 		await page.getByRole("button", { name: "Review and release" }).click();
 		for (const name of [/^Skip all$/, /^Skip what is pending for W/])
 			await expect(page.getByRole("dialog").getByRole("checkbox", { name })).toBeInViewport({ ratio: 1 });
+		// In columns, they left a name five letters' room.
+		const counted = page.getByRole("dialog").getByText("1 first attempt, 0 retries and replays");
+		await expect(counted).toBeVisible({ visible: width < 768 });
 	}
 });
 

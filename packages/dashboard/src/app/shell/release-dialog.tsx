@@ -130,8 +130,12 @@ function Pending({ webhooks, skipped, onSkip }: PendingProps) {
 					<Table.Thead>
 						<Table.Tr>
 							<Table.Th>Webhook</Table.Th>
-							<Table.Th ta="right">First attempts</Table.Th>
-							<Table.Th ta="right">Retries, replays</Table.Th>
+							<Table.Th ta="right" visibleFrom="sm">
+								First attempts
+							</Table.Th>
+							<Table.Th ta="right" visibleFrom="sm">
+								Retries, replays
+							</Table.Th>
 							<Table.Th>
 								<Checkbox
 									size="xs"
@@ -154,8 +158,12 @@ function Pending({ webhooks, skipped, onSkip }: PendingProps) {
 									<Text size="xs" c="dimmed">
 										{webhook.project}
 									</Text>
+									<Text size="xs" hiddenFrom="sm">
+										{plural(webhook.backlog.events, "first attempt")}, {formatCount(webhook.waiting.count)} retries and
+										replays
+									</Text>
 								</Table.Td>
-								<Table.Td ta="right">
+								<Table.Td ta="right" visibleFrom="sm">
 									{formatCount(webhook.backlog.events)}
 									{webhook.backlog.oldest_at === null ? null : (
 										<Text size="xs" c="dimmed">
@@ -163,7 +171,9 @@ function Pending({ webhooks, skipped, onSkip }: PendingProps) {
 										</Text>
 									)}
 								</Table.Td>
-								<Table.Td ta="right">{formatCount(webhook.waiting.count)}</Table.Td>
+								<Table.Td ta="right" visibleFrom="sm">
+									{formatCount(webhook.waiting.count)}
+								</Table.Td>
 								<Table.Td>
 									{webhook.status === "paused" ? (
 										<Text size="xs" c="dimmed">
