@@ -504,3 +504,25 @@ test("the form of an invitation stays until it has signed in and joined", async 
 	await expect(other.getByRole("alert")).toContainText(`This invitation is for ${invited}`);
 	await expect(other.getByRole("button", { name: "Sign in and join" })).toBeEnabled();
 });
+
+// The page went on to say that a new password had to be set, and that the old one wasn't needed.
+test("someone who forgot their password sets a new one once, without the old one", async ({ dashboard, browser }) => {
+	const { shop } = dashboard;
+	await dashboard.setUp();
+	const email = dashboard.address("freya");
+	const token = new URL((await shop.post(shop.path("/invitations"), { role: "viewer" })).body.url).hash.slice(1);
+	const account = { token, email, name: "Freya", password: PASSWORD };
+	expect((await shop.call("POST", "/v1/invitations/accept", JSON.stringify(account))).status).toBe(200);
+	const page = await (await browser.newContext()).newPage();
+	await dashboard.signIn(page, email);
+	await page.goto(`${dashboard.url}/account`);
+	await expect(page.getByText("Set a new password now")).toBeVisible();
+	await page.getByLabel("New password").fill("a new password of hers");
+	await page.getByRole("button", { name: "Change password" }).click();
+	await expect(page.getByText("Your password has been changed")).toBeVisible();
+	await expect(page.getByText(`Signed in as ${email}.`)).toBeVisible();
+	await expect(page.getByText("Optional for 15 minutes")).toHaveCount(0);
+	await page.getByLabel("New password").fill("another password of hers");
+	await page.getByRole("button", { name: "Change password" }).click();
+	await expect(page.getByText("Enter your current password.")).toBeVisible();
+});

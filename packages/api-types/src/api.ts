@@ -4020,7 +4020,7 @@ export interface components {
             readonly name: string;
         };
         readonly PasswordChange: {
-            /** @description The current password. Optional within 15 minutes of signing in by a one-time link. */
+            /** @description The current password. Optional once, within 15 minutes of signing in by a one-time link. */
             readonly current?: string;
             /**
              * @description Passwords that are easy to guess are refused: common words, keyboard runs, or your own name or address.

@@ -21,10 +21,10 @@ export async function renameAccount(name: string): Promise<void> {
 	await refreshSession();
 }
 
-/** Sets a new password, which ends every other session. */
+/** Sets a new password, which ends every other session. The next one needs this one, even after signing in by link. */
 export async function changePassword(body: { current?: string; password: string }): Promise<void> {
 	await api.post("/v1/account/password", { body });
-	await refreshSessions();
+	await Promise.all([refreshSessions(), refreshSession()]);
 }
 
 /** Returns whether it hadn't ended yet. */

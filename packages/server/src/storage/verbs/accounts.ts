@@ -109,6 +109,8 @@ export function* setPassword({
 	}
 	yield* together(
 		sql`UPDATE posthorn.accounts SET password_hash = ${passwordHash} WHERE id = ${accountId}`,
+		// Signing in by link allows one new password without the old one.
+		sql`UPDATE posthorn.sessions SET by_link = ${false} WHERE id = ${keepSessionId}`,
 		sql`DELETE FROM posthorn.sessions WHERE account_id = ${accountId} AND id IS DISTINCT FROM ${keepSessionId}`,
 		sql`DELETE FROM posthorn.links WHERE account_id = ${accountId}`,
 	);

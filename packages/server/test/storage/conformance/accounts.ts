@@ -175,7 +175,7 @@ export function describeAccounts(harness: StorageHarness): void {
 			];
 			const sessions: Session[] = [];
 			for (const i of [0, 1, 2, 3]) {
-				sessions.push(sessionOf(world, account.id, { expiresAt: START + (i === 1 ? 1 : HOUR) }));
+				sessions.push(sessionOf(world, account.id, { byLink: true, expiresAt: START + (i === 1 ? 1 : HOUR) }));
 				await storage.createSession({ ...sessions[i]!, tokenHash: hashOf(`one ${i}`), maxPerAccount: 100 });
 			}
 			const foreign = sessionOf(world, other.id);
@@ -190,6 +190,7 @@ export function describeAccounts(harness: StorageHarness): void {
 			expect(await storage.deleteSession({ accountId: account.id, sessionId: third! })).toBe(false);
 			await storage.setPassword({ accountId: account.id, passwordHash: "hash 2", keepSessionId: first! });
 			expect(await open()).toEqual([first]);
+			expect((await storage.listSessions({ accountId: account.id, at: START + 1 }))[0]!.byLink).toBe(false);
 			expect((await storage.getCredentials({ accountId: account.id }))?.passwordHash).toBe("hash 2");
 			await storage.setPassword({ accountId: account.id, passwordHash: "hash 3", keepSessionId: null });
 			expect(await open()).toEqual([]);

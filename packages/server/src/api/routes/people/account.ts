@@ -47,7 +47,7 @@ const PasswordChange = request("PasswordChange")({
 	current: Type.Optional(
 		Type.String({
 			maxLength: 1_000,
-			description: "The current password. Optional within 15 minutes of signing in by a one-time link.",
+			description: "The current password. Optional once, within 15 minutes of signing in by a one-time link.",
 		}),
 	),
 	password: NewPassword,
