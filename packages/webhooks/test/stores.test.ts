@@ -70,6 +70,20 @@ it.each<[string, (client: never) => Store, readonly unknown[]]>([
 	for (const client of clients) expect(() => store(client as never)).toThrow(message);
 });
 
+// Redis refused to keep an event that was done, which was handled again, and the others forgot it immediately or never.
+it.each([Number.NaN, 0, -1, Number.POSITIVE_INFINITY, "31"])("no store keeps events for %s days", (days) => {
+	const options = { keepDays: days as number };
+	const database = new DatabaseSync(":memory:");
+	const pool = { query: async () => ({ rows: [] }) };
+	for (const open of [
+		() => sqliteStore(database, options),
+		() => postgresStore(pool, options),
+		() => redisStore(async () => null, options),
+	])
+		expect(open).toThrow(new RangeError(`keepDays is ${days}; give a number of days above 0.`));
+	database.close();
+});
+
 const memory = memoryStore();
 const STORES: readonly { name: string; open: () => Open<Store> | Promise<Open<Store>>; isHere?: boolean }[] = [
 	{ name: "memory", open: () => () => memory },

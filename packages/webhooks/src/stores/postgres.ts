@@ -1,4 +1,4 @@
-import { type Claim, type InboxEntry, type InboxStore, KEEP_DAYS } from "../store.ts";
+import { type Claim, checkedKeepDays, type InboxEntry, type InboxStore, KEEP_DAYS } from "../store.ts";
 import { PURGE_EVERY_MS, PURGE_ROWS, quotedTable, TABLE } from "./table.ts";
 
 /** What the store needs of a connection: a `Pool` of `pg` has it, and so do compatible clients. */
@@ -26,6 +26,7 @@ export function postgresStore(
 ): InboxStore {
 	if (typeof client?.query !== "function")
 		throw new TypeError("postgresStore needs a pool, such as new Pool({ connectionString }) of pg.");
+	checkedKeepDays(keepDays);
 	const name = quotedTable(table);
 	let created: Promise<void> | undefined;
 	let purgedAt = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-import { type Claim, DAY_MS, KEEP_DAYS, type Store } from "../store.ts";
+import { type Claim, checkedKeepDays, DAY_MS, KEEP_DAYS, type Store } from "../store.ts";
 
 /**
  * The caller's own client: node-redis (`sendCommand`), ioredis and iovalkey (`call`), or a function that sends one
@@ -35,6 +35,7 @@ export function redisStore(
 	{ prefix = "posthorn:", keepDays = KEEP_DAYS }: RedisStoreOptions = {},
 ): Store {
 	const send = commandOf(client);
+	const keepMs = checkedKeepDays(keepDays) * DAY_MS;
 	const run = async (script: string, key: string, ...args: string[]): Promise<boolean> =>
 		Number(await send(["EVAL", script, "1", prefix + key, ...args])) === 1;
 
@@ -45,7 +46,7 @@ export function redisStore(
 			return String(await send(["GET", prefix + key])) === DONE ? "done" : "in_progress";
 		},
 		renew: (key, token, leaseMs) => run(RENEW, key, token, milliseconds(leaseMs)),
-		finish: (key, token) => run(FINISH, key, token, milliseconds(keepDays * DAY_MS)),
+		finish: (key, token) => run(FINISH, key, token, milliseconds(keepMs)),
 		async release(key, token, delayMs) {
 			await run(RELEASE, key, token, String(Math.ceil(delayMs)));
 		},

@@ -1,4 +1,4 @@
-import { type Claim, DAY_MS, type InboxEntry, type InboxStore, KEEP_DAYS } from "../store.ts";
+import { type Claim, checkedKeepDays, DAY_MS, type InboxEntry, type InboxStore, KEEP_DAYS } from "../store.ts";
 import { PURGE_EVERY_MS, PURGE_ROWS, quotedTable, TABLE } from "./table.ts";
 
 /** How long to wait for another process that writes, milliseconds, unless the connection has a timeout of its own. */
@@ -31,6 +31,7 @@ export function sqliteStore(
 ): InboxStore {
 	if (typeof database?.prepare !== "function")
 		throw new TypeError('sqliteStore needs an open database, such as new DatabaseSync("webhooks.db") of node:sqlite.');
+	const keepMs = checkedKeepDays(keepDays) * DAY_MS;
 	const name = quotedTable(table);
 	// SQLite takes the schema before the index's name, not before the table's.
 	const bare = quotedTable(table.split(".").at(-1)!);
@@ -75,7 +76,7 @@ export function sqliteStore(
 	function purgeSometimes(): void {
 		if (now() - purgedAt < PURGE_EVERY_MS) return;
 		// Soon again if there are more, so that the table doesn't outgrow the purges.
-		const { length } = purge.all(now() - keepDays * DAY_MS);
+		const { length } = purge.all(now() - keepMs);
 		purgedAt = length < PURGE_ROWS ? now() : Number.NEGATIVE_INFINITY;
 	}
 
