@@ -77,12 +77,12 @@ export function checkedOptions({
 	return { tolerance, now, brand };
 }
 
-/** Programs in JavaScript may leave them out, or pass a property that their server does not have. */
+/** Programs in JavaScript may leave them out, or pass a property that their server does not have, or Node's `rawHeaders`. */
 function checkHeaders(headers: unknown): void {
-	if (typeof headers === "object" && headers !== null) return;
+	if (typeof headers === "object" && headers !== null && !Array.isArray(headers)) return;
 	throw new WebhookError(
 		"headers_not_passed",
-		"verify got no headers. Pass the request's, as its second argument: request.headers, as an object or Headers.",
+		`verify got ${Array.isArray(headers) ? "an array instead of" : "no"} headers. Pass the request's, as its second argument: request.headers, as an object or Headers.`,
 	);
 }
 
@@ -163,8 +163,8 @@ function isArrayBuffer(body: unknown): body is ArrayBuffer {
 }
 
 /**
- * Headers as servers hand them over: `Headers` of the Fetch API, or an object with names in any case, such as Node's
- * `request.headers`.
+ * Headers as servers hand them over: `Headers` of the Fetch API, or an object or Map with names in any case, such as
+ * Node's `request.headers`.
  */
 export type HeadersInput =
 	| { get(name: string): string | null | undefined }
@@ -172,7 +172,9 @@ export type HeadersInput =
 
 /** The header's values, none if it is missing or empty. `name` is in lower case. */
 function headerValues(headers: HeadersInput, name: string): readonly string[] {
-	const values = isLookup(headers) ? [headers.get(name) ?? ""] : valuesOf(headers, name);
+	// A Map only knows a name as it was written.
+	const found = isMap(headers) ? Object.fromEntries<string>(headers) : headers;
+	const values = isLookup(found) ? [found.get(name) ?? ""] : valuesOf(found, name);
 	// Servers join the values of a repeated header with commas, which no header of ours contains.
 	// Programs in JavaScript may pass a number as the timestamp.
 	return values.map(String).flatMap((value) => (value === "" ? [] : value.split(",")));
@@ -180,6 +182,10 @@ function headerValues(headers: HeadersInput, name: string): readonly string[] {
 
 function isLookup(headers: HeadersInput): headers is { get(name: string): string | null | undefined } {
 	return typeof headers.get === "function";
+}
+
+function isMap(headers: unknown): headers is ReadonlyMap<string, string> {
+	return Object.prototype.toString.call(headers) === "[object Map]";
 }
 
 function valuesOf(
