@@ -526,3 +526,18 @@ test("someone who forgot their password sets a new one once, without the old one
 	await page.getByRole("button", { name: "Change password" }).click();
 	await expect(page.getByText("Enter your current password.")).toBeVisible();
 });
+
+// It said that the account may have been deleted, or that the operator no longer has access.
+test("a sign-in link for an address without an account blames the address", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	await page.goto(`${dashboard.url}/projects`);
+	await page.getByRole("button", { name: "Sign-in link" }).click();
+	const email = page.getByRole("textbox", { name: "E-mail of the account" });
+	await email.fill("nobody@example.com");
+	await page.getByRole("button", { name: "Create link" }).click();
+	await expect(page.getByText("Is not the address of an account.")).toBeVisible();
+	await expect(email).toBeFocused();
+	await expect(page.getByRole("dialog").getByRole("alert")).toHaveCount(0);
+	await email.fill(dashboard.address("nobody"));
+	await expect(page.getByText("Is not the address of an account.")).toHaveCount(0);
+});

@@ -1,4 +1,5 @@
 import { api } from "./client/client.ts";
+import { ApiError, isStatus } from "./client/error.ts";
 import { pagedQuery } from "./client/pages.ts";
 import type { Project } from "./model.ts";
 import { refreshSession } from "./session.ts";
@@ -38,5 +39,16 @@ export interface SignInLink {
 
 /**
  * Creates a link that signs in to the account with this e-mail address once, within 15 minutes; only for the operator.
+ *
+ * @throws ApiError that blames the address if no account has it
  */
-export const createSignInLink = (email: string) => api.post("/v1/sign-in-links", { body: { email } });
+export async function createSignInLink(email: string): Promise<SignInLink> {
+	try {
+		return await api.post("/v1/sign-in-links", { body: { email } });
+	} catch (error) {
+		if (!isStatus(error, 404)) throw error;
+		const { title, status, detail } = error;
+		const errors = [{ pointer: "/email", detail: "is not the address of an account" }];
+		throw new ApiError({ type: "/problems/not-found", title, status, detail, errors });
+	}
+}
