@@ -97,3 +97,17 @@ test("names that are written from right to left don't reorder the sentences arou
 	await page.getByRole("button", { name: `Rename ${NAMES.project}` }).click();
 	await expectIsolated(page, "Rename ");
 });
+
+// The button stayed disabled, whatever was typed: browsers show spaces in a row as one, and keyboards write é differently.
+test("a webhook can be deleted by typing what its name looks like", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/hooks", { description: "Cafe\u0301  Nord\u200b\u00a042" });
+	await dashboard.enter(page);
+	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
+	await page.getByRole("button", { name: "Delete webhook" }).click();
+	const dialog = page.getByRole("dialog");
+	await dialog.getByRole("textbox").fill("Caf\u00e9 Nord 42");
+	await dialog.getByRole("button", { name: "Delete webhook" }).click();
+	await expect(dialog).toHaveCount(0);
+	await expect(page).toHaveURL(/\/webhooks$/);
+});

@@ -1,6 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
-import { isolated, typedName } from "../lib/text/names.ts";
+import { isolated, lookSame, typedName } from "../lib/text/names.ts";
 
 /** Up to this many things need nothing typed. */
 const MAX_UNCONFIRMED = 100;
@@ -14,7 +14,7 @@ export function useTypeToConfirm(given: string | number) {
 	const [typed, setTyped] = useState("");
 	const what = typedName(String(given));
 	if (typeof given === "number" && given <= MAX_UNCONFIRMED) return { isConfirmed: true, field: null };
-	const isConfirmed = typedName(typed) === what;
+	const isConfirmed = lookSame(typed, what);
 	const field = (
 		<TextInput
 			label={

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { initials, isolated, typedName } from "./names.ts";
+import { initials, isolated, lookSame, typedName } from "./names.ts";
 
 it.each([
 	["Anna Berg", "AB"],
@@ -18,4 +18,12 @@ it("isolates what is written from right to left, and takes that off again when i
 		expect(typedName(` ${isolated(name)}\n`)).toBe(name);
 	}
 	for (const name of ["Anna", "日本語", "🎺"]) expect(isolated(name)).toBe(name);
+});
+
+it("takes names that look the same for each other", () => {
+	expect(lookSame("Caf\u00e9 Nord 42", " Cafe\u0301  Nord\u00a042 ")).toBe(true);
+	expect(lookSame("a\u200bb\u00adc", "abc")).toBe(true);
+	expect(lookSame("\u2764 shop", "\u2764\ufe0f shop")).toBe(true);
+	for (const other of ["Cafe Nord 42", "Caf\u00e9 Nord", "caf\u00e9 nord 42", ""])
+		expect(lookSame("Caf\u00e9 Nord 42", other)).toBe(false);
 });

@@ -20,3 +20,14 @@ export const isolated = (text: string): string =>
 
 /** A name or id as someone typed or pasted it, without space around it, and without what {@link isolated} adds to a copied one. */
 export const typedName = (text: string): string => text.replace(/[\u2068\u2069]/g, "").trim();
+
+/** What can be seen of a name: characters that show nothing are gone, and spaces in a row, of any kind, are one. */
+const seen = (name: string): string =>
+	typedName(name)
+		.normalize("NFC")
+		.replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+		.replace(/[\s\u2800]+/g, " ")
+		.trim();
+
+/** Whether two names look the same, so that someone who types what they see has typed the name. */
+export const lookSame = (one: string, other: string): boolean => seen(one) === seen(other);
