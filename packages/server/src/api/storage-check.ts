@@ -20,13 +20,10 @@ export class StorageCheck {
 
 	constructor({ storage, clock, logger }: Pick<ApiParts, "storage" | "clock" | "logger">) {
 		this.#parts = { storage, clock };
-		this.#failure = new RepeatedFailure({
-			logger,
-			clock,
-			level: "warn",
-			failed: "storage did not read and commit",
-			over: "storage reads and commits again",
-		});
+		this.#failure = new RepeatedFailure(
+			{ logger, clock },
+			{ failed: "storage did not read and commit", over: "storage reads and commits again", level: "warn" },
+		);
 	}
 
 	read(): Promise<StorageState> {

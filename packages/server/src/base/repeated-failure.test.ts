@@ -17,7 +17,7 @@ function logged() {
 	const line = ({ err, ...fields }: { err?: Away }, text: string) =>
 		void lines.push(`${text} ${err?.code ?? ""} ${JSON.stringify(fields)}`);
 	const logger = { ...silentLogger, error: line, warn: line };
-	const failure = new RepeatedFailure({ logger, clock, level: "error", failed: "failed", over: "over" });
+	const failure = new RepeatedFailure({ logger, clock }, { failed: "failed", over: "over" });
 	return { clock, lines, failure };
 }
 

@@ -5,13 +5,17 @@ import type { Logger } from "./logger.ts";
 const FIRST_MS = 10_000;
 const LONGEST_MS = 600_000;
 
-export interface RepeatedFailureOptions {
+interface FailureContext {
 	readonly logger: Logger;
 	readonly clock: Pick<Clock, "elapsed">;
-	readonly level: "warn" | "error";
+}
+
+interface Messages {
 	/** The message of a failure, and that of the first success afterwards. */
 	readonly failed: string;
 	readonly over: string;
+	/** The level of failures; errors by default. */
+	readonly level?: "warn" | "error";
 }
 
 /**
@@ -19,7 +23,8 @@ export interface RepeatedFailureOptions {
  * first of each kind, then their number at growing intervals, and the first success.
  */
 export class RepeatedFailure {
-	readonly #options: RepeatedFailureOptions;
+	readonly #context: FailureContext;
+	readonly #messages: Messages;
 	/** Monotonic time of the first failure; null after a success. */
 	#since: number | null = null;
 	#failures = 0;
@@ -28,13 +33,15 @@ export class RepeatedFailure {
 	#waitMs = 0;
 	#nextAt = 0;
 
-	constructor(options: RepeatedFailureOptions) {
-		this.#options = options;
+	constructor(context: FailureContext, messages: Messages) {
+		this.#context = context;
+		this.#messages = messages;
 	}
 
 	/** @param details further fields of the line */
 	failed(error: unknown, details: object = {}): void {
-		const { logger, clock, level, failed } = this.#options;
+		const { logger, clock } = this.#context;
+		const { failed, level = "error" } = this.#messages;
 		const now = clock.elapsed();
 		if (this.#since === null) {
 			this.#since = now;
@@ -56,13 +63,12 @@ export class RepeatedFailure {
 	succeeded(): void {
 		const since = this.#since;
 		if (since === null) return;
-		const { logger, over } = this.#options;
-		logger.warn(this.#summary(since), over);
+		this.#context.logger.warn(this.#summary(since), this.#messages.over);
 		this.#since = null;
 		this.#kinds.clear();
 	}
 
 	#summary(since: number) {
-		return { failures: this.#failures, forMs: Math.round(this.#options.clock.elapsed() - since) };
+		return { failures: this.#failures, forMs: Math.round(this.#context.clock.elapsed() - since) };
 	}
 }

@@ -59,14 +59,11 @@ export class References {
 	#stopped = false;
 
 	constructor(options: ReferencesOptions) {
-		const { logger, clock } = options;
 		this.#options = options;
-		this.#failure = new RepeatedFailure({
-			logger,
-			clock,
-			level: "warn",
+		this.#failure = new RepeatedFailure(options, {
 			failed: "failed to index order ids and customers",
 			over: "order ids and customers are indexed again",
+			level: "warn",
 		});
 	}
 

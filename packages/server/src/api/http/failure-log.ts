@@ -25,12 +25,7 @@ export class FailureLog {
 
 	constructor(options: FailureLogOptions) {
 		this.#options = options;
-		this.#outage = new RepeatedFailure({
-			...options,
-			level: "error",
-			failed: "a request failed",
-			over: "requests no longer fail",
-		});
+		this.#outage = new RepeatedFailure(options, { failed: "a request failed", over: "requests no longer fail" });
 	}
 
 	add(error: unknown, { id: requestId, routeOptions: { url: route } }: FastifyRequest): void {

@@ -75,21 +75,14 @@ export class LeaseKeeper {
 	#renewing: Promise<unknown> = Promise.resolve();
 
 	constructor(context: KeeperContext, options: LeaseKeeperOptions) {
-		const { logger, clock } = context;
 		this.#context = context;
 		this.#options = options;
 		this.#owned = options.owned;
-		this.#renewFailure = new RepeatedFailure({
-			logger,
-			clock,
-			level: "error",
+		this.#renewFailure = new RepeatedFailure(context, {
 			failed: "failed to renew leases: storage is unavailable",
 			over: "leases are renewed again",
 		});
-		this.#reportFailure = new RepeatedFailure({
-			logger,
-			clock,
-			level: "error",
+		this.#reportFailure = new RepeatedFailure(context, {
 			failed: "failed to report to other nodes that this one is alive",
 			over: "this node reports to others again that it is alive",
 		});

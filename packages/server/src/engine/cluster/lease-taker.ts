@@ -87,10 +87,7 @@ export class LeaseTaker {
 		this.#owned = options.owned;
 		this.#waiting = new WaitingProjects(context.clock, options.owned);
 		this.#locked = new LockedLeases(context.disk);
-		this.#failure = new RepeatedFailure({
-			logger: context.logger,
-			clock: context.clock,
-			level: "error",
+		this.#failure = new RepeatedFailure(context, {
 			failed: "failed to take projects: storage is unavailable",
 			over: "projects are taken again",
 		});

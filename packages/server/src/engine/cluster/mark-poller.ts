@@ -61,12 +61,8 @@ export class MarkPoller {
 	#stopped = false;
 
 	constructor(options: MarkPollerOptions) {
-		const { logger, clock } = options;
 		this.#options = options;
-		this.#failure = new RepeatedFailure({
-			logger,
-			clock,
-			level: "error",
+		this.#failure = new RepeatedFailure(options, {
 			failed: "failed to read what other nodes changed",
 			over: "what other nodes changed is read again",
 		});
