@@ -25,7 +25,7 @@ export const SETTLE: readonly Bite[] = [
 	{
 		name: "retry stays after success",
 		file: "packages/server/src/engine/actor/attempt.ts",
-		find: "unschedule: retry && !consequence.schedule ? { webhookId, seq: retry.seq } : null,",
+		find: "unschedule: retry && dueAt === null ? { webhookId, seq } : null,",
 		replace: "unschedule: null,",
 		breaks: "A retry that succeeded stays in storage, and is made again.",
 		style: "churn",

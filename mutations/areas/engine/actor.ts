@@ -275,7 +275,7 @@ export const ENGINE_ACTOR = [
 		},
 		{
 			name: "attempts-keeps-retry",
-			find: "unschedule: retry && !consequence.schedule ? { webhookId, seq: retry.seq } : null,",
+			find: "unschedule: retry && dueAt === null ? { webhookId, seq } : null,",
 			replace: "unschedule: null,",
 			only: "attempts and replays",
 			why: "A retry that succeeded stays in storage, and is repeated after a restart.",

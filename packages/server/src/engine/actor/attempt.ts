@@ -14,6 +14,7 @@ import {
 } from "../send/outcome.ts";
 import type { Slot } from "../send/slot.ts";
 import { afterAttempt, resultOf } from "../settle/lifecycle.ts";
+import type { Change } from "../settle/settler.ts";
 import type { ActorContext, Message, ProjectWork } from "./context.ts";
 
 export const NO_BYTES = new Uint8Array(0);
@@ -88,16 +89,14 @@ export class InFlight implements Shipment, Baggable {
 type InFlightWork = Pick<ProjectWork, "mayLeave"> & { readonly context: Pick<ActorContext, "clock" | "ids"> };
 
 /** What an outcome changes: the entry in the delivery log, and the next attempt if there is one. */
-export interface Consequence {
+export interface Consequence extends Omit<Change, "lane"> {
 	readonly attempt: NewAttempt;
-	readonly schedule: Retry | null;
 }
 
-type Ended = Pick<InFlight, "lane" | "seq" | "eventType" | "attemptId" | "attempt" | "replay">;
-
 /** Applies the lifecycle table to an outcome. */
-export function consequenceOf(inFlight: Ended, outcome: Outcome, delaysMs: readonly number[]): Consequence {
-	const { lane, seq, eventType, attempt, replay } = inFlight;
+export function consequenceOf(inFlight: InFlight, outcome: Outcome, delaysMs: readonly number[]): Consequence {
+	const { lane, seq, eventType, attempt, replay, retry } = inFlight;
+	const { webhookId } = lane;
 	const next = afterAttempt(attempt, resultOf(outcome), delaysMs);
 	const dueAt = next.delayMs === null ? null : outcome.endedAt + next.delayMs;
 	const reason = explain(outcome);
@@ -108,7 +107,7 @@ export function consequenceOf(inFlight: Ended, outcome: Outcome, delaysMs: reado
 	return {
 		attempt: {
 			id: waitedMs === 0 ? inFlight.attemptId : withTime(inFlight.attemptId, startedAt),
-			webhookId: lane.webhookId,
+			webhookId,
 			seq,
 			eventType,
 			attempt,
@@ -126,8 +125,8 @@ export function consequenceOf(inFlight: Ended, outcome: Outcome, delaysMs: reado
 			url: outcome.kind === "unanswered" ? outcome.url : (sent?.url ?? lane.target.url),
 			sent,
 		},
-		schedule:
-			dueAt === null ? null : { webhookId: lane.webhookId, seq, queue: "retry", replay, attempt: attempt + 1, dueAt },
+		schedule: dueAt === null ? null : { webhookId, seq, queue: "retry", replay, attempt: attempt + 1, dueAt },
+		unschedule: retry && dueAt === null ? { webhookId, seq } : null,
 	};
 }
 
@@ -179,13 +178,13 @@ export class Attempts {
 		const consequence = consequenceOf(inFlight, outcome, lane.gone || lane.deleted ? [] : context.retryDelaysMs);
 		if (retry) lane.queuedEnded(retry);
 		else lane.firstEnded(inFlight.seq);
-		const { webhookId, progress } = lane;
+		const { progress } = lane;
 		context.unsettled.begin();
 		context.settler.add({
 			lease,
 			attempt: consequence.attempt,
 			schedule: consequence.schedule,
-			unschedule: retry && !consequence.schedule ? { webhookId, seq: retry.seq } : null,
+			unschedule: consequence.unschedule,
 			lane: retry ? null : progress,
 			done: (result) => {
 				context.unsettled.end(result);

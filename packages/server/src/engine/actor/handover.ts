@@ -3,7 +3,8 @@ import { sleep } from "../../base/clock.ts";
 import { type HandedOver, type LaneProgress, type Settlement, StorageError } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Outcome, Sent } from "../send/outcome.ts";
-import { type Attempts, type Consequence, consequenceOf, type InFlight } from "./attempt.ts";
+import { changesOf } from "../settle/settler.ts";
+import { type Attempts, consequenceOf, type InFlight } from "./attempt.ts";
 import type { ActorContext, ProjectWork } from "./context.ts";
 
 /** How long a project that changes nodes waits for its attempts in flight. Those that take longer are handed over. */
@@ -110,12 +111,13 @@ export class Handover {
 		// it.
 		const isNone = outcome.kind === "cancelled" || outcome.kind === "deferred";
 		const consequence = isNone ? null : consequenceOf(inFlight, outcome, delays);
-		const settlement = this.#settlementOf(inFlight, entry, consequence);
+		const { projectId, generation } = this.#lease;
+		const changes = changesOf(consequence ? [{ ...consequence, lane: entry.lane }] : []);
+		const settlement = { projectId, generation, ...changes };
 		if (consequence) this.#context.unsettled.begin();
 		await this.#released.promise;
 		const result = await this.#commit(entry.attempt, settlement);
 		if (consequence) this.#context.unsettled.end(result);
-		const { projectId } = this.#lease;
 		if (result === "stale")
 			this.#context.logger.warn(
 				{ projectId },
@@ -147,20 +149,6 @@ export class Handover {
 				await sleep(clock, RETRY_MS);
 			}
 		}
-	}
-
-	#settlementOf({ retry }: InFlight, { attempt, lane }: Entry, consequence: Consequence | null): Settlement {
-		const { projectId, generation } = this.#lease;
-		if (!consequence) return { projectId, generation, attempts: [], schedule: [], unschedule: [], lanes: [] };
-		const { schedule } = consequence;
-		return {
-			projectId,
-			generation,
-			attempts: [consequence.attempt],
-			schedule: schedule ? [schedule] : [],
-			unschedule: retry && !schedule ? [{ webhookId: attempt.webhookId, seq: attempt.seq }] : [],
-			lanes: lane ? [lane] : [],
-		};
 	}
 
 	#entryOf({ lane, seq, replay, retry, writtenAt }: InFlight): Entry {

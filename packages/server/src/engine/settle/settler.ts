@@ -31,15 +31,18 @@ export type SettleResult =
 	| "refused";
 
 /** One change of a lane: an attempt and its consequences, or only a new position. */
-export interface SettleItem {
-	/** The lease that it was made under: one object for an actor's life, whose generation changes with the epoch. */
-	readonly lease: { readonly projectId: string; readonly generation: number };
+export interface Change {
 	readonly attempt: NewAttempt | null;
 	/** The delivery's next attempt. */
 	readonly schedule: Retry | null;
 	/** The delivery no longer waits. */
 	readonly unschedule: { readonly webhookId: string; readonly seq: number } | null;
 	readonly lane: LaneProgress | null;
+}
+
+export interface SettleItem extends Change {
+	/** The lease that it was made under: one object for an actor's life, whose generation changes with the epoch. */
+	readonly lease: { readonly projectId: string; readonly generation: number };
 	/** Called once, after the commit. */
 	readonly done: (result: SettleResult) => void;
 }
@@ -231,9 +234,9 @@ const settlementNow = ({ lease, changes }: Group): Settlement => ({
 });
 
 /** A delivery may change twice within a batch, and a lane many times: the last change counts. */
-function changesOf(items: readonly SettleItem[]): Changes {
+export function changesOf(items: readonly Change[]): Changes {
 	if (items.length === 1) {
-		const [{ attempt, schedule, unschedule, lane }] = items as [SettleItem];
+		const [{ attempt, schedule, unschedule, lane }] = items as [Change];
 		return {
 			attempts: listOf(attempt),
 			schedule: listOf(schedule),
