@@ -24,7 +24,7 @@ import type { Lane } from "../lanes/lane.ts";
 import { LogReader } from "../lanes/log-reader.ts";
 import { AppliedLanes, type LaneChange } from "./applied-lanes.ts";
 import { Attempts, type InFlight } from "./attempt.ts";
-import { type ActorContext, Inbox, type LossReason, type Message, OpenWork, type ProjectWork } from "./context.ts";
+import { type ActorContext, Inbox, type LossReason, type Message, OpenWork } from "./context.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { type Handover, Retirement } from "./handover.ts";
 import { LaneSet } from "./lane-set.ts";
@@ -32,13 +32,14 @@ import { HeldLease } from "./lease.ts";
 
 const READ_RETRY_MS = 500;
 
-export class Actor implements ProjectWork {
+export class Actor {
 	readonly projectId: string;
 	/** Monotonic time at which this node took the project. */
 	readonly takenAt: number;
 	readonly context: ActorContext;
 	readonly lease: HeldLease;
 	readonly reader: LogReader;
+	/** Work that is in flight or not yet committed. */
 	readonly open = new OpenWork();
 	readonly inFlight = new Bag<InFlight>();
 	readonly #onLost: (actor: Actor, why: LossReason) => void;
@@ -94,16 +95,19 @@ export class Actor implements ProjectWork {
 		return this.mark !== null && this.lease.isTrusted;
 	}
 
+	/** Whether anything may be started: the lanes are loaded and not held, and the lease is trusted. */
 	get mayStart(): boolean {
 		return this.inCharge && this.#holds === 0 && !this.#retirement.begun;
 	}
 
+	/** Whether a started request may still be written: the lease is trusted. */
 	mayLeave(): boolean {
 		return !this.#isOver && this.#retirement.handover === null && this.lease.isTrusted;
 	}
 
 	readonly post = (message: Message): void => this.#inbox.post(message);
 
+	/** Logs a failed read and calls `again` after a delay. */
 	readonly readFailed = (error: unknown, again: () => void): void => {
 		if (this.#isOver) {
 			again();
@@ -114,6 +118,7 @@ export class Actor implements ProjectWork {
 		clock.setTimeout(again, READ_RETRY_MS);
 	};
 
+	/** Posts the message with what was read. If that fails, posts one with null after a delay. */
 	read<T>(reading: Promise<T>, messageOf: (read: T | null) => Message): void {
 		reading.then(
 			(read) => this.post(messageOf(read)),

@@ -1,16 +1,16 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Bag } from "../../base/collections.ts";
 import type { IdSource } from "../../base/ids.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Shortages } from "../../net/shortages.ts";
 import type { LoadedLanes, LogEvent, NewAttempt, QueueName, Retry, Storage } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { Chunk, LogReader, WindowBudget } from "../lanes/log-reader.ts";
+import type { Chunk, WindowBudget } from "../lanes/log-reader.ts";
 import type { Cancelled, Deferred, Outcome, Sender } from "../send/outcome.ts";
 import type { Slot } from "../send/slot.ts";
 import type { Slots } from "../send/slots.ts";
-import type { SettleItem, SettleResult, Settler, Unsettled } from "../settle/settler.ts";
+import type { SettleResult, Settler, Unsettled } from "../settle/settler.ts";
 import type { SigningKeys } from "../signing-keys.ts";
+import type { Actor } from "./actor.ts";
 import type { Consequence, InFlight } from "./attempt.ts";
 import type { SlotKind } from "./backpressure.ts";
 import type { OpenedKeys } from "./lane-set.ts";
@@ -21,7 +21,7 @@ export type ProjectLoss =
 	| "stale"
 	/** The lease had expired by the time of its renewal. */
 	| "expired"
-	/** The project's log was rewound. */
+	/** The project's log was rewound: sequence numbers that were seen are missing, or belong to other events. */
 	| "rewound"
 	/** The database continued from an earlier state, as after a failover. */
 	| "epoch"
@@ -75,32 +75,14 @@ export interface ActorContext {
 }
 
 /** Why an actor ends before it has released its lease. */
-export type LossReason =
-	| Exclude<SettleResult, "settled">
-	/** The log was rewound: sequence numbers that this actor has seen are missing, or belong to other events. */
-	| "rewound"
-	| "fault";
+export type LossReason = Exclude<ProjectLoss, "expired" | "epoch">;
 
 /** What the parts of one actor share. Only its loop runs them, so they may change lanes freely. */
-export interface ProjectWork {
-	readonly projectId: string;
-	readonly context: ActorContext;
-	readonly reader: LogReader;
-	/** Work that is in flight or not yet committed. */
-	readonly open: OpenWork;
-	readonly inFlight: Bag<InFlight>;
-	/** The lease as settlements carry it. */
-	readonly lease: SettleItem["lease"];
-	/** Whether anything may be started: the lanes are loaded and not held, and the lease is trusted. */
-	readonly mayStart: boolean;
-	/** Whether a started request may still be written: the lease is trusted. */
-	mayLeave(): boolean;
-	post(message: Message): void;
-	/** Posts the message with what was read. If that fails, posts one with null after a delay. */
-	read<T>(reading: Promise<T>, messageOf: (read: T | null) => Message): void;
-	/** Logs a failed read and calls `again` after a delay. */
-	readFailed(error: unknown, again: () => void): void;
-}
+export type ProjectWork = Pick<
+	Actor,
+	| ("projectId" | "context" | "lease" | "reader" | "open" | "inFlight")
+	| ("mayStart" | "mayLeave" | "post" | "read" | "readFailed")
+>;
 
 /** Counts unfinished reads for retries, attempts and commits. */
 export class OpenWork {

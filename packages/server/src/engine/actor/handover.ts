@@ -3,7 +3,7 @@ import { sleep } from "../../base/clock.ts";
 import { type HandedOver, type LaneProgress, type Settlement, StorageError } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Outcome, Sent } from "../send/outcome.ts";
-import { changesOf } from "../settle/settler.ts";
+import { changesOf, type SettleItem } from "../settle/settler.ts";
 import { type Attempts, consequenceOf, type InFlight } from "./attempt.ts";
 import type { ActorContext, ProjectWork } from "./context.ts";
 
@@ -68,13 +68,13 @@ interface Entry {
  */
 export class Handover {
 	readonly #context: ActorContext;
-	readonly #lease: ProjectWork["lease"];
+	readonly #lease: SettleItem["lease"];
 	readonly #entries = new Map<InFlight, Entry>();
 	readonly #released = Promise.withResolvers<void>();
 	readonly #over = Promise.withResolvers<void>();
 	#left: number;
 
-	constructor(context: ActorContext, lease: ProjectWork["lease"], attempts: readonly InFlight[]) {
+	constructor(context: ActorContext, lease: SettleItem["lease"], attempts: readonly InFlight[]) {
 		this.#context = context;
 		this.#lease = lease;
 		for (const inFlight of attempts) this.#entries.set(inFlight, this.#entryOf(inFlight));
