@@ -181,7 +181,7 @@ export class GroupCommit<T> {
 		this.#committing = true;
 		const { commit, clock, maxWeight } = this.#options;
 		const owners = new Set<Owner<T>>();
-		const batch = this.#weight <= maxWeight ? this.#takeAll(owners) : this.#takeTurns(owners);
+		const batch = this.#takeTurns(owners);
 		const begun = clock.elapsed();
 		const locked = await commit(batch, false);
 		const tookMs = clock.elapsed() - begun;
@@ -233,21 +233,6 @@ export class GroupCommit<T> {
 			Math.min(gatherMaxMs, lastCommitMs * GATHER_FACTOR),
 		);
 		this.#gathering = timer;
-	}
-
-	#takeAll(owners: Set<Owner<T>>): T[] {
-		const all = this.#rotation;
-		this.#rotation = [];
-		this.#weight = 0;
-		return all.flatMap((owner) => {
-			const { items } = owner;
-			owner.items = [];
-			owner.weight = 0;
-			owner.inRotation = false;
-			owner.committing = true;
-			owners.add(owner);
-			return items;
-		});
 	}
 
 	/** Each owner in turn takes what its deficit allows. A batch's first item is taken even if it weighs more. */
