@@ -45,8 +45,8 @@ export const ACTOR: readonly Bite[] = [
 	{
 		name: "lost wake-up",
 		file: "packages/server/src/engine/cluster/directory.ts",
-		find: 'if (actor) actor.post({ kind: "appended", events });\n\t\telse this.poke(projectId);',
-		replace: 'actor?.post({ kind: "appended", events });',
+		find: 'this.#tell(projectId, { kind: "appended", events });',
+		replace: 'this.#owned.working(projectId)?.post({ kind: "appended", events });',
 		breaks: "An event of an idle project waits for the next look at the alarms.",
 		style: "shop",
 		firstSeed: 2,

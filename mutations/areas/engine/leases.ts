@@ -336,8 +336,8 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "directory-publish-not-noticed",
-			find: 'if (actor) actor.post({ kind: "appended", events });\n\t\telse this.poke(projectId);',
-			replace: 'actor?.post({ kind: "appended", events });',
+			find: 'this.#tell(projectId, { kind: "appended", events });',
+			replace: 'this.#owned.working(projectId)?.post({ kind: "appended", events });',
 			only: "an event of a project without",
 			why: "An event of an idle project waits for the next poll.",
 		},

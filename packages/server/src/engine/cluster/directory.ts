@@ -10,7 +10,7 @@ import { type Moment, sleep } from "../../base/clock.ts";
 import { type Claim, type EpochKeeper, type Lease, type LogEvent, StorageError } from "../../storage/port.ts";
 import { Actor } from "../actor/actor.ts";
 import type { LaneChange } from "../actor/applied-lanes.ts";
-import type { ActorContext, LossReason } from "../actor/context.ts";
+import type { ActorContext, LossReason, Message } from "../actor/context.ts";
 import type { ChangeScope } from "../engine.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { LeaseTaker } from "./lease-taker.ts";
@@ -98,16 +98,12 @@ export class Directory implements EpochKeeper {
 
 	appended(projectId: string, events: readonly LogEvent[]): void {
 		this.#context.observer.published?.(projectId, events);
-		const actor = this.#owned.working(projectId);
-		if (actor) actor.post({ kind: "appended", events });
-		else this.poke(projectId);
+		this.#tell(projectId, { kind: "appended", events });
 	}
 
 	/** An append may have been committed although its call failed. */
 	recheck(projectId: string): void {
-		const actor = this.#owned.working(projectId);
-		if (actor) actor.post({ kind: "recheck" });
-		else this.poke(projectId);
+		this.#tell(projectId, { kind: "recheck" });
 	}
 
 	/** A user's request changed the project's stored retry queues. */
@@ -115,10 +111,6 @@ export class Directory implements EpochKeeper {
 		const actor = this.#owned.working(projectId);
 		if (actor) actor.post({ kind: "queues_changed", webhookId });
 		else this.#taker.pokeRequested(projectId);
-	}
-
-	poke(projectId: string): void {
-		if (!this.#owned.working(projectId)) this.#taker.poke(projectId);
 	}
 
 	/** An attempt that this node handed over is settled. If it owns the project again, the lanes can continue. */
@@ -129,11 +121,14 @@ export class Directory implements EpochKeeper {
 
 	/** Makes paused lanes of these projects check for events past their retention. */
 	sweep(projectIds: readonly string[]): void {
-		for (const projectId of projectIds) {
-			const actor = this.#owned.working(projectId);
-			if (actor) actor.post({ kind: "sweep" });
-			else this.poke(projectId);
-		}
+		for (const projectId of projectIds) this.#tell(projectId, { kind: "sweep" });
+	}
+
+	/** Posts the message to the project's actor. If there is none, the project is taken, and one reads it from storage. */
+	#tell(projectId: string, message: Message): void {
+		const actor = this.#owned.working(projectId);
+		if (actor) actor.post(message);
+		else this.#taker.poke(projectId);
 	}
 
 	/**
@@ -167,7 +162,7 @@ export class Directory implements EpochKeeper {
 			else this.#holds.delete(projectId);
 			// New actors start with these holds.
 			this.#owned.actors.get(projectId)?.release();
-			this.poke(projectId);
+			if (!this.#owned.working(projectId)) this.#taker.poke(projectId);
 		}
 	}
 
