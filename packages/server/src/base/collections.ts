@@ -82,6 +82,18 @@ export class LinkedList<T extends Linked<T>> {
 	}
 }
 
+/** The first index that `isBelow` doesn't hold for; `count` if there is none. It holds for all before that one. */
+export function lowerBound(count: number, isBelow: (index: number) => boolean): number {
+	let low = 0;
+	let high = count;
+	while (low < high) {
+		const middle = (low + high) >>> 1;
+		if (isBelow(middle)) low = middle + 1;
+		else high = middle;
+	}
+	return low;
+}
+
 /** A map that drops the entry set longest ago once it is full. */
 export class BoundedMap<K, V> extends Map<K, V> {
 	readonly #capacity: number;

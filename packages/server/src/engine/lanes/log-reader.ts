@@ -1,5 +1,5 @@
 import { WINDOWS } from "../../base/budgets.ts";
-import { Bag, type Baggable, type Linked, LinkedList } from "../../base/collections.ts";
+import { Bag, type Baggable, type Linked, LinkedList, lowerBound } from "../../base/collections.ts";
 import type { LogEvent, LogStorage } from "../../storage/port.ts";
 import { PackedEvents, recordBytes } from "./packed-events.ts";
 
@@ -213,18 +213,6 @@ export class LogReader implements Log {
 		if (this.#chunks.length === chunks.length) return;
 		for (const chunk of chunks) if (!this.#chunks.includes(chunk)) this.#budget.give(chunk);
 	}
-}
-
-/** The first index that `isBelow` doesn't hold for; `count` if there is none. It holds for all before that one. */
-function lowerBound(count: number, isBelow: (index: number) => boolean): number {
-	let low = 0;
-	let high = count;
-	while (low < high) {
-		const middle = (low + high) >>> 1;
-		if (isBelow(middle)) low = middle + 1;
-		else high = middle;
-	}
-	return low;
 }
 
 /**

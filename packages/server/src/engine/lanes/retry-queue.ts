@@ -1,4 +1,5 @@
 import { WINDOWS } from "../../base/budgets.ts";
+import { lowerBound } from "../../base/collections.ts";
 import type { Retry, RetryPosition } from "../../storage/port.ts";
 
 /** Maximum number of retries in memory; the others stay in storage until these are used up. */
@@ -100,14 +101,8 @@ export class RetryQueue {
 		const there = this.#head.findIndex(({ seq }) => seq === retry.seq);
 		if (there >= 0) this.#head.splice(there, 1);
 		if (this.#horizon && isBefore(this.#horizon, retry)) return;
-		let low = 0;
-		let high = this.#head.length;
-		while (low < high) {
-			const middle = (low + high) >>> 1;
-			if (isBefore(retry, this.#head[middle]!)) high = middle;
-			else low = middle + 1;
-		}
-		this.#head.splice(low, 0, retry);
+		const at = lowerBound(this.#head.length, (index) => isBefore(this.#head[index]!, retry));
+		this.#head.splice(at, 0, retry);
 		if (this.#head.length <= CAPACITY) return;
 		this.#head.length = CAPACITY / 2;
 		const { dueAt, seq } = this.#head.at(-1)!;
