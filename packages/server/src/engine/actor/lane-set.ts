@@ -1,8 +1,8 @@
 /** The lanes of one project, and which of them need attention. Only the actor's loop changes them. */
-import { type SigningKey, signingKey } from "@posthorn/protocol";
+import { signingKey } from "@posthorn/protocol";
 import { PROJECTS } from "../../base/budgets.ts";
 import type { LaneState, LogEvent } from "../../storage/port.ts";
-import { Lane } from "../lanes/lane.ts";
+import { Lane, type LaneKeys } from "../lanes/lane.ts";
 import type { Chunk, Log } from "../lanes/log-reader.ts";
 import type { ActorContext, Message } from "./context.ts";
 
@@ -11,11 +11,6 @@ const NO_KEY = signingKey(new Uint8Array(32));
 
 /** Keys by the state that they were opened for. */
 export type OpenedKeys = ReadonlyMap<LaneState, LaneKeys>;
-
-interface LaneKeys {
-	readonly key: SigningKey;
-	readonly standardKey: SigningKey | null;
-}
 
 export class LaneSet {
 	readonly #projectId: string;
@@ -49,11 +44,11 @@ export class LaneSet {
 		const { budget, eventTypes } = this.#context;
 		for (const state of states) {
 			const known = this.#lanes.get(state.webhookId);
-			const { key, standardKey } = keys?.get(state) ?? this.#keysOf(state, known);
-			const lane = known ?? new Lane(this.#projectId, state, key, eventTypes, standardKey);
+			const opened = keys?.get(state) ?? this.#keysOf(state, known);
+			const lane = known ?? new Lane(this.#projectId, state, opened, eventTypes);
 			if (known) {
 				known.unfollow(this.#reader);
-				known.reload(state, key, eventTypes, standardKey);
+				known.reload(state, opened, eventTypes);
 			} else {
 				this.#lanes.set(state.webhookId, lane);
 				budget.countLanes(1);
@@ -222,7 +217,7 @@ export class LaneSet {
 			key: hasSecret || state.status === "deleted" ? (lane?.target.key ?? NO_KEY) : this.#context.keys.open(state),
 			standardKey:
 				hasSecret && isEqual(lane.state.sealedStandardDigest, state.sealedStandardDigest)
-					? (lane.target.standardKey ?? null)
+					? lane.target.standardKey
 					: this.#context.keys.openStandard(state),
 		};
 	}

@@ -1,4 +1,3 @@
-import type { SigningKey } from "@posthorn/protocol";
 import { SENDS } from "../../base/budgets.ts";
 import type { Timer } from "../../base/clock.ts";
 import type { HandedOver, LaneProgress, LaneState, QueueName, Retry } from "../../storage/port.ts";
@@ -13,6 +12,8 @@ export const QUEUE_NAMES = ["requested", "retry", "replay"] as const satisfies r
 
 /** A lane that only skips events stores its position once it is this many events ahead. */
 const MAX_LAG = 2_000;
+
+export type LaneKeys = Required<Pick<Target, "key" | "standardKey">>;
 
 /**
  * One webhook's progress through its project's log.
@@ -30,7 +31,7 @@ export class Lane {
 	bagIndex = -1;
 	readonly webhookId: string;
 	/** Read by the sender at the last moment and changed in place, so that edits and rotations apply immediately. */
-	readonly target: { -readonly [K in keyof Target]: Target[K] };
+	readonly target: { -readonly [K in keyof Target]-?: Target[K] };
 	readonly #queues: Readonly<Record<QueueName, RetryQueue>> = {
 		retry: new RetryQueue(),
 		replay: new RetryQueue(),
@@ -81,13 +82,8 @@ export class Lane {
 	/** Attempts in flight at a previous owner of the project. */
 	#elsewhere: readonly HandedOver[] = [];
 
-	constructor(
-		projectId: string,
-		state: LaneState,
-		key: SigningKey,
-		allTypes: number,
-		standardKey: SigningKey | null = null,
-	) {
+	/** @param allTypes the number of event types: a webhook subscribed to all of them reads the log unfiltered */
+	constructor(projectId: string, state: LaneState, { key, standardKey }: LaneKeys, allTypes: number) {
 		this.webhookId = state.webhookId;
 		this.target = { projectId, url: state.url, key, standardKey, active: state.status === "active" };
 		this.state = state;
@@ -153,7 +149,7 @@ export class Lane {
 	}
 
 	/** Applies the owner's current settings. The lane keeps its own progress, unless the owner moved it ahead. */
-	reload(state: LaneState, key: SigningKey, allTypes: number, standardKey: SigningKey | null = null): void {
+	reload(state: LaneState, { key, standardKey }: LaneKeys, allTypes: number): void {
 		const resumed = this.state.status === "paused" && state.status === "active";
 		const before = this.state.subscriptions;
 		this.state = state;
