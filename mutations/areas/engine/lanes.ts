@@ -140,7 +140,7 @@ export const ENGINE_LANES = [
 		},
 		{
 			name: "reader-reads-after-end",
-			find: "if (this.#over) return;",
+			find: "if (this.#over) return chunk;",
 			replace: "",
 			why: "Data read for a released project stays in memory.",
 		},

@@ -75,10 +75,7 @@ export class Actor {
 			storage,
 			projectId,
 			budget,
-			deliver: (key, chunk, error) => {
-				if (error) this.readFailed(error, () => this.post({ kind: "window", key, chunk: null }));
-				else this.post({ kind: "window", key, chunk });
-			},
+			deliver: (key, reading) => this.read(reading, (chunk) => ({ kind: "window", key, chunk })),
 		});
 		this.#lanes = new LaneSet(projectId, context, this.reader);
 		this.#applied = new AppliedLanes(this, this.#lanes, (lane) => this.#drop(lane));

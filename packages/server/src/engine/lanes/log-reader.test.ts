@@ -57,14 +57,14 @@ test("a project whose webhooks are all paused keeps no published events in memor
 test("reads that find nothing leave nothing in memory", async () => {
 	// Lanes constantly read past events for other webhooks; each such read was once kept forever.
 	const budget = new CountingBudget();
-	const windows: (Chunk | null)[] = [];
+	const windows: Chunk[] = [];
 	const nothing = { readLog: () => Promise.resolve([]) };
 	let read = Promise.withResolvers<void>();
 	const log = reader({
 		storage: nothing,
 		budget,
-		deliver: (_key, chunk) => {
-			windows.push(chunk);
+		deliver: async (_key, reading) => {
+			windows.push(await reading);
 			read.resolve();
 		},
 	});
@@ -74,7 +74,7 @@ test("reads that find nothing leave nothing in memory", async () => {
 		log.request({ position: seq - 1, typesKey: "chargeback.created", types: ["chargeback.created"] });
 		await read.promise;
 	}
-	expect(windows.map((chunk) => [chunk?.after, chunk?.through])).toEqual(
+	expect(windows.map(({ after, through }) => [after, through])).toEqual(
 		Array.from({ length: 100 }, (_, i) => [i, i + 1]),
 	);
 	expect(budget.kept.size).toBe(0);
@@ -111,14 +111,14 @@ test("an event published while a read finds nothing doesn't count as read", asyn
 	// An empty window describes the log only as of the start of the read.
 	const answers: ((events: LogEvent[]) => void)[] = [];
 	const slow = { readLog: () => new Promise<LogEvent[]>((resolve) => answers.push(resolve)) };
-	const read = Promise.withResolvers<Chunk | null>();
-	const log = reader({ storage: slow, deliver: (_key, chunk) => read.resolve(chunk) }, 3);
+	const read = Promise.withResolvers<Chunk>();
+	const log = reader({ storage: slow, deliver: (_key, reading) => read.resolve(reading) }, 3);
 	log.request({ position: 1, typesKey: "chargeback.created", types: ["chargeback.created"] });
 	log.appended(events(4), Number.NEGATIVE_INFINITY);
 	log.reaches(5);
 	answers[0]!([]);
 	const chunk = await read.promise;
-	expect([chunk?.after, chunk?.through, log.lastSeq]).toEqual([1, 3, 5]);
+	expect([chunk.after, chunk.through, log.lastSeq]).toEqual([1, 3, 5]);
 });
 
 test("thousands of stalled lanes together hold no more than the budget", async () => {
@@ -133,8 +133,8 @@ test("thousands of stalled lanes together hold no more than the budget", async (
 				storage: large,
 				projectId: `prj_${lane}`,
 				budget,
-				deliver: (_key, chunk) => {
-					held.push(chunk!);
+				deliver: async (_key, reading) => {
+					held.push(await reading);
 					resolve();
 				},
 			});
@@ -206,9 +206,9 @@ test("a lane far behind keeps only what it reads soon, whatever is published mea
 test("the smallest events count with all the memory that they take", async () => {
 	const budget = new WindowBudget(8 * 1_024);
 	const tiny = events(...Array.from({ length: 256 }, (_, index) => index + 1));
-	const read = Promise.withResolvers<Chunk | null>();
+	const read = Promise.withResolvers<Chunk>();
 	const log = reader(
-		{ budget, storage: { readLog: () => Promise.resolve(tiny) }, deliver: (_key, chunk) => read.resolve(chunk) },
+		{ budget, storage: { readLog: () => Promise.resolve(tiny) }, deliver: (_key, reading) => read.resolve(reading) },
 		256,
 	);
 	log.request({ position: 0, ...ALL_TYPES });
@@ -247,10 +247,10 @@ test("a project reads few windows at a time, and lanes share the same one", () =
 });
 
 test("a window read for some types doesn't serve lanes of others", async () => {
-	const read = Promise.withResolvers<Chunk | null>();
+	const read = Promise.withResolvers<Chunk>();
 	const [, event] = events(1, 2);
 	const log = reader(
-		{ storage: { readLog: () => Promise.resolve([event!]) }, deliver: (_key, chunk) => read.resolve(chunk) },
+		{ storage: { readLog: () => Promise.resolve([event!]) }, deliver: (_key, reading) => read.resolve(reading) },
 		2,
 	);
 	log.request({ position: 0, typesKey: "purchase.completed", types: ["purchase.completed"] });

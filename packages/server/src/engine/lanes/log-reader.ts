@@ -1,6 +1,7 @@
 import { WINDOWS } from "../../base/budgets.ts";
-import { Bag, type Baggable, type Linked, LinkedList, lowerBound } from "../../base/collections.ts";
+import { Bag, type Linked, LinkedList, lowerBound } from "../../base/collections.ts";
 import type { LogEvent, LogStorage } from "../../storage/port.ts";
+import type { Lane } from "./lane.ts";
 import { PackedEvents, recordBytes } from "./packed-events.ts";
 
 /** Lanes this close to the end of the log are fed from memory as events are published. */
@@ -29,24 +30,17 @@ export interface Log extends LogEnd {
 	leave(lane: Placed): void;
 }
 
-interface Placed extends Baggable {
-	readonly position: number;
-}
+type Placed = Pick<Lane, "bagIndex" | "position">;
 
 /** The parts of a lane that a read depends on. */
-export interface Reading {
-	readonly position: number;
-	/** Key for its types: equal keys mean equal types. Null means all types. */
-	readonly typesKey: string | null;
-	readonly types: readonly string[] | undefined;
-}
+type Reading = Pick<Lane, "position" | "typesKey" | "types">;
 
 export interface LogReaderOptions {
 	readonly storage: Pick<LogStorage, "readLog">;
 	readonly projectId: string;
 	readonly budget: WindowBudget;
-	/** Passes a chunk, or the failure to read it, to the lanes that wait for it. */
-	readonly deliver: (key: string, chunk: Chunk | null, error?: unknown) => void;
+	/** Passes the chunk, once it is read, to the lanes that wait for this key. */
+	readonly deliver: (key: string, reading: Promise<Chunk>) => void;
 }
 
 /**
@@ -120,7 +114,10 @@ export class LogReader implements Log {
 		if (this.#reads.has(key)) return key;
 		if (this.#reads.size >= WINDOWS.readsPerProject) return null;
 		this.#reads.add(key);
-		void this.#read(key, lane.position, lane.typesKey, lane.types);
+		this.#options.deliver(
+			key,
+			this.#read(lane).finally(() => this.#reads.delete(key)),
+		);
 		return key;
 	}
 
@@ -138,27 +135,19 @@ export class LogReader implements Log {
 		this.#dropUnneeded();
 	}
 
-	async #read(key: string, position: number, typesKey: string | null, types?: readonly string[]): Promise<void> {
+	async #read({ position, typesKey, types }: Reading): Promise<Chunk> {
+		const { storage, projectId } = this.#options;
 		// If the read returns nothing, no event up to here has these types.
-		const { storage, projectId, deliver } = this.#options;
 		const known = this.lastSeq;
 		const window = { maxEvents: WINDOWS.events, maxBytes: this.#budget.windowBytes };
-		let chunk: Chunk;
-		try {
-			const events = await storage.readLog({ projectId, after: position, window, types });
-			const through = events.at(-1)?.seq ?? Math.max(known, position);
-			this.#know(events.at(-1));
-			chunk = new Chunk(position, through, events, typesKey);
-		} catch (error) {
-			this.#reads.delete(key);
-			deliver(key, null, error);
-			return;
-		}
-		this.#reads.delete(key);
-		if (this.#over) return;
-		this.reaches(chunk.through);
-		if (chunk.events.length > 0) this.#keep(chunk);
-		deliver(key, chunk);
+		const events = await storage.readLog({ projectId, after: position, window, types });
+		const through = events.at(-1)?.seq ?? Math.max(known, position);
+		const chunk = new Chunk(position, through, events, typesKey);
+		if (this.#over) return chunk;
+		this.#know(events.at(-1));
+		this.reaches(through);
+		if (events.length > 0) this.#keep(chunk);
+		return chunk;
 	}
 
 	#know(event: LogEvent | undefined): void {
