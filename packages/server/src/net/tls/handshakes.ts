@@ -29,7 +29,7 @@ import { SendFailure } from "../errors.ts";
 export class Handshakes {
 	/** Shares the main thread among the projects whose metered handshakes have bytes to process. */
 	readonly turns: Turns;
-	readonly #options: HandshakesOptions;
+	readonly options: HandshakesOptions;
 	/** Number of a host's latest metered handshakes that were costly; 0 if it has proven cheap. */
 	readonly #hosts = new BoundedMap<string, number>(HANDSHAKES.hosts);
 	readonly #projects = new BoundedMap<string, ProjectHandshakes>(HANDSHAKES.projects);
@@ -37,13 +37,13 @@ export class Handshakes {
 	costly = 0;
 
 	constructor(options: HandshakesOptions) {
-		this.#options = options;
+		this.options = options;
 		this.turns = new Turns(HANDSHAKES.msPerTurn, options.clock);
 	}
 
 	/** Requests a handshake with a host, given as `name:port`. Calls `user.admitted`, possibly before it returns. */
 	request(projectId: string, host: string, user: HandshakeUser): Handshake {
-		const handshake = new Handshake(this, this.#options, this.#projectOf(projectId), host, user);
+		const handshake = new Handshake(this, this.#projectOf(projectId), host, user);
 		this.#enqueue(handshake);
 		return handshake;
 	}
@@ -53,12 +53,12 @@ export class Handshakes {
 		const { host, bytes } = handshake;
 		// Its own record may be gone, if the handshake has ended and the receiver floods the connection.
 		const project = this.#projectOf(handshake.project.id);
-		project.charge(cpuMs, this.#options.clock.elapsed());
+		project.charge(cpuMs, this.options.clock.elapsed());
 		if (!handshake.isCostly) {
 			handshake.isCostly = true;
 			this.costly++;
 			this.#hosts.set(host, (this.#hosts.get(host) ?? 0) + 1);
-			this.#options.onCostly?.({ projectId: project.id, host, cpuMs: Math.round(cpuMs), bytes });
+			this.options.onCostly?.({ projectId: project.id, host, cpuMs: Math.round(cpuMs), bytes });
 		}
 		for (const other of project.running.toArray())
 			if (other !== handshake && (!other.isMetered || this.#restMs(project, this.#isProven(other)) > 0))
@@ -116,7 +116,7 @@ export class Handshakes {
 		const { proven, unproven } = project.waiting;
 		const restMs = this.#restMs(project, proven.size > 0);
 		const isResting = proven.size + unproven.size > 0 && restMs > 0;
-		project.timer = isResting ? this.#options.clock.setTimeout(() => this.#admitNext(project), restMs) : null;
+		project.timer = isResting ? this.options.clock.setTimeout(() => this.#admitNext(project), restMs) : null;
 	}
 
 	#admit(handshake: Handshake): void {
@@ -125,7 +125,7 @@ export class Handshakes {
 			!isProven ||
 			this.#isPaying(project) ||
 			project.runningUnmetered >= HANDSHAKES.unmetered ||
-			this.#options.random() < HANDSHAKES.meteredShare;
+			this.options.random() < HANDSHAKES.meteredShare;
 		project.run(handshake);
 		handshake.user.admitted();
 	}
@@ -136,12 +136,12 @@ export class Handshakes {
 
 	/** Whether all of its handshakes are metered. */
 	#isPaying(project: ProjectHandshakes): boolean {
-		return project.meteredUntil > this.#options.clock.elapsed();
+		return project.meteredUntil > this.options.clock.elapsed();
 	}
 
 	/** How long hosts of this kind must wait because of earlier costly handshakes, milliseconds; at most 0 if not. */
 	#restMs(project: ProjectHandshakes, isProven: boolean): number {
-		return project.restUntil - this.#options.clock.elapsed() - (isProven ? HANDSHAKES.provenRestMs : 0);
+		return project.restUntil - this.options.clock.elapsed() - (isProven ? HANDSHAKES.provenRestMs : 0);
 	}
 }
 
@@ -165,11 +165,9 @@ export class Handshake implements Baggable {
 	#began: { readonly cpuMs: number; readonly at: number } | null = null;
 	isOver = false;
 	readonly #table: Handshakes;
-	readonly #meter: HandshakeMeter;
 
-	constructor(table: Handshakes, meter: HandshakeMeter, project: ProjectHandshakes, host: string, user: HandshakeUser) {
+	constructor(table: Handshakes, project: ProjectHandshakes, host: string, user: HandshakeUser) {
 		this.#table = table;
-		this.#meter = meter;
 		this.project = project;
 		this.host = host;
 		this.user = user;
@@ -184,7 +182,8 @@ export class Handshake implements Baggable {
 	process(bytes: number, work: () => void): SendFailure | null {
 		this.bytes += bytes;
 		if (this.bytes > HANDSHAKES.bytes) return this.#charge(HANDSHAKES.longChainMs);
-		this.#began = { cpuMs: this.#meter.readCpuMs(), at: this.#meter.clock.elapsed() };
+		const { readCpuMs, clock } = this.#table.options;
+		this.#began = { cpuMs: readCpuMs(), at: clock.elapsed() };
 		work();
 		return this.#count();
 	}
@@ -213,10 +212,11 @@ export class Handshake implements Baggable {
 
 	#count(): SendFailure | null {
 		if (this.#began === null) return null;
+		const { readCpuMs, clock } = this.#table.options;
 		const { cpuMs, at } = this.#began;
 		this.#began = null;
 		// The system counts CPU time in steps of up to 10 ms. Elapsed time is exact, but includes other processes.
-		this.cpuMs += Math.min(this.#meter.readCpuMs() - cpuMs, this.#meter.clock.elapsed() - at);
+		this.cpuMs += Math.min(readCpuMs() - cpuMs, clock.elapsed() - at);
 		if (this.cpuMs <= HANDSHAKES.cpuMs) return null;
 		const more = this.cpuMs - this.#chargedMs;
 		this.#chargedMs = this.cpuMs;
@@ -289,16 +289,13 @@ export interface HandshakeUser {
 	stopped(): void;
 }
 
-export interface HandshakeMeter {
-	readonly clock: Clock;
-	/** CPU time of this thread, milliseconds. */
-	readCpuMs(): number;
-}
-
 /** What a handshake that has ended says about its host: null if nothing. */
 export type Proof = "cheap" | "failed" | null;
 
-export interface HandshakesOptions extends HandshakeMeter {
+export interface HandshakesOptions {
+	readonly clock: Clock;
+	/** CPU time of this thread, milliseconds. */
+	readonly readCpuMs: () => number;
 	/** A number from 0 up to 1; decides which handshakes are metered. */
 	random(): number;
 	onCostly?(handshake: CostlyHandshake): void;
