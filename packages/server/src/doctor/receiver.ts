@@ -45,7 +45,7 @@ async function connect(url: URL, guard: Guard, { egressCa, attemptTimeoutMs }: C
 	const dialing = dialer.dial(
 		hostOf(url),
 		portOf(url),
-		(error, socket) => (socket instanceof TLSSocket ? resolve(socket) : reject(error)),
+		(dialed) => (dialed instanceof TLSSocket ? resolve(dialed) : reject(dialed)),
 		() => true,
 		"doctor",
 	);

@@ -225,9 +225,9 @@ export class Connection {
 		if (!this.isSending) this.#guarded(() => this.#user?.sent());
 	};
 
-	readonly #dialed: Dialed = (error, socket, validTo = Number.POSITIVE_INFINITY) => {
-		if (socket === null) {
-			this.#fail(error ?? new SendFailure("connection_reset", "no connection was established"));
+	readonly #dialed: Dialed = (socket, validTo = Number.POSITIVE_INFINITY) => {
+		if (socket instanceof Error) {
+			this.#fail(socket);
 			return;
 		}
 		this.#socket = socket;

@@ -72,8 +72,8 @@ async function dial(addresses: readonly string[], ms: number) {
 	const dialing = dialer.dial(
 		"host.example",
 		443,
-		(error, socket) => {
-			outcome = socket === null ? reasonOf(error) : (socket as unknown as FakeSocket).address;
+		(dialed) => {
+			outcome = dialed instanceof Error ? reasonOf(dialed) : (dialed as unknown as FakeSocket).address;
 		},
 		() => true,
 		"proj_1",

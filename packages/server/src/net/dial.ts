@@ -27,7 +27,7 @@ export interface Dialer {
 }
 
 /** @param validTo when the receiver's certificate expires, milliseconds since the Unix epoch */
-export type Dialed = (error: Error | null, socket: Socket | null, validTo?: number) => void;
+export type Dialed = (dialed: Socket | Error, validTo?: number) => void;
 
 export interface Dialing {
 	readonly resolving: boolean;
@@ -157,7 +157,7 @@ class Dial implements Dialing, HandshakeUser {
 			else this.#handshake = handshakes.request(this.#owner, this.#host, this);
 		} catch (error) {
 			this.resolving = false;
-			this.#end(asError(error), null);
+			this.#end(asError(error));
 		}
 	}
 
@@ -170,7 +170,7 @@ class Dial implements Dialing, HandshakeUser {
 			this.#connectNext();
 		};
 		const turn = this.#waiting.during(this.#shared.turns.take(this.#owner));
-		turn.then(connect).catch((error) => this.#end(asError(error), null));
+		turn.then(connect).catch((error) => this.#end(asError(error)));
 	}
 
 	stopped(): void {
@@ -219,7 +219,7 @@ class Dial implements Dialing, HandshakeUser {
 			const candidate = this.#left.shift();
 			if (candidate === undefined) {
 				const errors = this.#errors.length > 0 ? this.#errors : this.#unreachable;
-				this.#end(errors.length === 1 ? errors[0]! : new AggregateError(errors), null);
+				this.#end(errors.length === 1 ? errors[0]! : new AggregateError(errors));
 				return;
 			}
 			this.#candidate = candidate;
@@ -286,8 +286,7 @@ class Dial implements Dialing, HandshakeUser {
 
 	#secured(socket: Socket): void {
 		if (this.#over || socket !== this.#socket) return;
-		const failure = this.#handshake?.succeeded() ?? null;
-		this.#end(failure, failure === null ? socket : null);
+		this.#end(this.#handshake?.succeeded() ?? socket);
 	}
 
 	#failed(candidate: Candidate, socket: Socket, error: Error): void {
@@ -296,7 +295,7 @@ class Dial implements Dialing, HandshakeUser {
 			this.#shared.tls.dropSession(this.#host);
 			this.#handshake?.failed();
 			// The connection may already have failed for another reason when it turned out what the handshake took.
-			this.#end(this.#handshake?.failure ?? withCertificate(error, this.#certificate), null);
+			this.#end(this.#handshake?.failure ?? withCertificate(error, this.#certificate));
 		} else {
 			this.#giveUp(candidate, error);
 			this.#connectNext();
@@ -317,13 +316,13 @@ class Dial implements Dialing, HandshakeUser {
 		socket?.destroy();
 	}
 
-	#end(error: Error | null, socket: Socket | null): void {
+	#end(dialed: Socket | Error): void {
 		if (this.#over) return;
 		this.#over = true;
 		this.#certificate = null;
 		this.#timer?.cancel();
 		this.#handshake?.cancel();
-		if (socket === null) this.#socket?.destroy();
-		this.#done(error, socket, this.#validTo);
+		if (dialed instanceof Error) this.#socket?.destroy();
+		this.#done(dialed, this.#validTo);
 	}
 }

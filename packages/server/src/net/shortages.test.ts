@@ -83,9 +83,9 @@ describe("local shortages", () => {
 
 describe("an address of a family that this machine has no address for", () => {
 	/** Dials an IPv6 address whose connection fails with this code; resolves with the dialer's error. */
-	async function failure(code: string, found: Interfaces, addresses = ["2001:db8::1"]): Promise<Error | null> {
+	async function failure(code: string, found: Interfaces, addresses = ["2001:db8::1"]): Promise<unknown> {
 		failConnecting(code, addresses.length);
-		const { promise, resolve } = Promise.withResolvers<Error | null>();
+		const { promise, resolve } = Promise.withResolvers<unknown>();
 		const dialer = createDialer({
 			guard: createGuard({ allow: [] }),
 			resolver: { lookup: async () => addresses },

@@ -100,7 +100,7 @@ describe("whatever throws, an attempt has an outcome and the next one isn't affe
 					const dialer = faultyDialer((done, received) => {
 						setImmediate(() => {
 							const socket = new FaultySocket(new Set(methods));
-							done(null, socket as unknown as Socket);
+							done(socket as unknown as Socket);
 							for (const each of events) {
 								if (each === "response") received(RESPONSE);
 								else if (each === "half") received(RESPONSE.subarray(0, 20));
@@ -129,8 +129,8 @@ describe("whatever throws, an attempt has an outcome and the next one isn't affe
 
 	test.each<[string, () => Dialer]>([
 		["dialing throws", () => faultyDialer(boom)],
-		["dialing fails at once", () => faultyDialer((done) => done(BOOM, null))],
-		["dialing fails with nothing", () => faultyDialer((done) => setImmediate(done, null, null))],
+		["dialing fails at once", () => faultyDialer((done) => done(BOOM))],
+		["dialing fails with nothing", () => faultyDialer((done) => setImmediate(done, null as never))],
 	])("%s", async (_, makeDialer) => {
 		const sender = rig.makeSender({ dialer: makeDialer() });
 		expect(made(await sender.send(shipment("https://faulty.example/")))).toMatchObject({ kind: "unanswered" });
@@ -206,7 +206,7 @@ describe("a receiver that floods its connection", () => {
 		const { promise: dialed, resolve: onDialed } = Promise.withResolvers<Received>();
 		const socket = Object.assign(new FaultySocket(new Set()), { resume: () => turns.push(turns.length) });
 		const dialer = faultyDialer((done, received) => {
-			done(null, socket as unknown as Socket);
+			done(socket as unknown as Socket);
 			onDialed(received);
 		});
 		const sending = rig.makeSender({ dialer }).send(shipment("https://flood.example/"));
