@@ -154,7 +154,7 @@ export class LeaseKeeper {
 		const idle: { actor: Actor; since: number }[] = [];
 		const worked: { actor: Actor; since: number }[] = [];
 		for (const actor of this.#owned.actors.values()) {
-			if (this.#owned.isRetiring(actor)) continue;
+			if (!this.#owned.working(actor.projectId)) continue;
 			const since = actor.idleSince;
 			if (since !== null) idle.push({ actor, since });
 			else if (this.#hasHadQuantum(actor)) worked.push({ actor, since: actor.takenAt });

@@ -65,11 +65,6 @@ export class OwnedProjects {
 		actor.end();
 	}
 
-	/** Whether this actor finishes its work, and starts nothing more. */
-	isRetiring(actor: Actor): boolean {
-		return this.#retiring.has(actor);
-	}
-
 	/** Lets the actor finish its work. See {@link Actor.retire}. */
 	retire(actor: Actor): ReturnType<Actor["retire"]> {
 		if (this.has(actor)) this.#retiring.add(actor);
