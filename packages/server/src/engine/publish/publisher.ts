@@ -6,6 +6,7 @@ import { GroupCommit } from "../../base/group-commit.ts";
 import type { IdSource } from "../../base/ids.ts";
 import { neverPause, runInSlices } from "../../base/turns.ts";
 import type { AppendedEvent, AppendRequest, AppendResult, LogEvent, LogStorage, NewEvent } from "../../storage/port.ts";
+import type { Directory } from "../cluster/directory.ts";
 import type { EventDraft, EventDrafts, EventFault, PublishOptions, PublishResult } from "../engine.ts";
 import { faultsOf } from "./check.ts";
 
@@ -28,13 +29,7 @@ export interface PublisherOptions {
 	readonly ids: IdSource;
 	/** The maximum size of `data`, bytes. */
 	readonly maxEventBytes: number;
-	readonly lanes: PublishedTo;
-}
-
-export interface PublishedTo {
-	appended(projectId: string, events: readonly LogEvent[]): void;
-	/** A commit failed: the project's events may or may not be in the log. */
-	recheck(projectId: string): void;
+	readonly lanes: Pick<Directory, "appended" | "recheck">;
 }
 
 type Refused = Exclude<PublishResult, { kind: "published" }>;
