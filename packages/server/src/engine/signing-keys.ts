@@ -71,17 +71,13 @@ export class SigningKeys {
 			this.#outdated.delete(webhookId);
 			return key;
 		} catch {
-			this.#warn(webhookId);
+			if (!this.#outdated.has(webhookId))
+				this.#logger.warn(
+					{ webhookId },
+					"not signing this webhook's requests for Standard Webhooks: a node of an older version rotated its secret; rotate it again once all nodes are upgraded",
+				);
+			this.#outdated.add(webhookId);
 			return null;
 		}
-	}
-
-	#warn(webhookId: string): void {
-		if (this.#outdated.has(webhookId)) return;
-		this.#outdated.add(webhookId);
-		this.#logger.warn(
-			{ webhookId },
-			"not signing this webhook's requests for Standard Webhooks: a node of an older version rotated its secret; rotate it again once all nodes are upgraded",
-		);
 	}
 }
