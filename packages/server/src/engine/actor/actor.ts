@@ -43,7 +43,7 @@ export class Actor {
 	readonly open = new OpenWork();
 	readonly inFlight = new Bag<InFlight>();
 	readonly #onLost: (actor: Actor, why: LossReason) => void;
-	readonly #inbox = new Inbox<Message>((messages) => this.#run(messages));
+	readonly #inbox = new Inbox((messages) => this.#run(messages));
 	readonly #lanes: LaneSet;
 	readonly #applied: AppliedLanes;
 	readonly #attempts: Attempts;

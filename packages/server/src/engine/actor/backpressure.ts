@@ -13,8 +13,6 @@ export type StartResult = "started" | "nothing" | "no_capacity";
 export class Backpressure {
 	readonly shared: SlotQueue;
 	readonly requested: SlotQueue;
-	/** Slots of lanes that hold one while they read their next event. */
-	readonly #claimed = new Map<Lane, Slot>();
 
 	constructor(work: ProjectWork) {
 		this.shared = new SlotQueue(work, "shared");
@@ -28,26 +26,21 @@ export class Backpressure {
 	 * @returns whether the lane has a slot; if not, it is fed as soon as one is free
 	 */
 	claim(lane: Lane, bytes: number): boolean {
-		if (this.#claimed.has(lane)) return true;
-		const slot = this.shared.slotFor(lane, bytes);
-		if (slot) this.#claimed.set(lane, slot);
-		return slot !== null;
+		lane.claimed ??= this.shared.slotFor(lane, bytes);
+		return lane.claimed !== null;
 	}
 
 	takeClaimed(lane: Lane, bytes: number): Slot | null {
-		if (this.#claimed.size === 0) return null;
-		const slot = this.#claimed.get(lane);
-		if (!slot) return null;
-		this.#claimed.delete(lane);
-		slot.holds(bytes);
+		const slot = lane.claimed;
+		lane.claimed = null;
+		slot?.holds(bytes);
 		return slot;
 	}
 
 	/** Releases the claimed slot: the lane has stopped reading. */
 	releaseClaimed(lane: Lane): void {
-		if (this.#claimed.size === 0) return;
-		this.#claimed.get(lane)?.release();
-		this.#claimed.delete(lane);
+		lane.claimed?.release();
+		lane.claimed = null;
 	}
 
 	forget(lane: Lane): void {
@@ -59,7 +52,6 @@ export class Backpressure {
 	end(): void {
 		this.shared.end();
 		this.requested.end();
-		for (const lane of this.#claimed.keys()) this.releaseClaimed(lane);
 	}
 }
 

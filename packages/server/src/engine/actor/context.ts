@@ -185,14 +185,14 @@ export type Message =
  * An actor's messages, in order. A microtask handles everything posted before it runs, so a message posted during a
  * call is never handled in the middle of that call.
  */
-export class Inbox<T> {
-	readonly #work: (messages: readonly T[]) => void;
+export class Inbox {
+	readonly #work: (messages: readonly Message[]) => void;
 	/**
 	 * Two arrays used alternately and emptied by popping. V8 pretenures arrays at allocation sites whose arrays mostly
 	 * survive, so a fresh array each time would retain its contents until the next full collection.
 	 */
-	#messages: T[] = [];
-	#spare: T[] = [];
+	#messages: Message[] = [];
+	#spare: Message[] = [];
 	#scheduled = false;
 	readonly #run = (): void => {
 		this.#scheduled = false;
@@ -206,7 +206,7 @@ export class Inbox<T> {
 		}
 	};
 
-	constructor(work: (messages: readonly T[]) => void) {
+	constructor(work: (messages: readonly Message[]) => void) {
 		this.#work = work;
 	}
 
@@ -214,7 +214,7 @@ export class Inbox<T> {
 		return this.#messages.length === 0;
 	}
 
-	post(message: T): void {
+	post(message: Message): void {
 		this.#messages.push(message);
 		if (this.#scheduled) return;
 		this.#scheduled = true;

@@ -2,6 +2,7 @@ import { SENDS } from "../../base/budgets.ts";
 import type { Timer } from "../../base/clock.ts";
 import type { HandedOver, LaneProgress, LaneState, QueueName, Retry } from "../../storage/port.ts";
 import type { Target } from "../send/outcome.ts";
+import type { Slot } from "../send/slot.ts";
 import { ANY_READ, type Chunk, type Log, type LogEnd } from "./log-reader.ts";
 import { OpenEvents } from "./open-events.ts";
 import type { LaneEvent } from "./packed-events.ts";
@@ -55,6 +56,8 @@ export class Lane {
 	awaits: string | null = null;
 	/** Body size of the next event if it found no slot, bytes. It is then read again only with a slot in hand. */
 	refusedBytes: number | null = null;
+	/** The slot that it holds while it reads its next event. */
+	claimed: Slot | null = null;
 	alarm: { readonly at: number; readonly timer: Timer } | null = null;
 
 	state: LaneState;
