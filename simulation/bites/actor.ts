@@ -75,7 +75,7 @@ export const ACTOR: readonly Bite[] = [
 	{
 		name: "events read before their announcement",
 		file: "packages/server/src/engine/actor/actor.ts",
-		find: "if (reader.lastSeq > reader.announced) lanes.announceAll();",
+		find: "if (reader.lastSeq > reader.announced) this.#lanes.announceAll();",
 		replace: "",
 		breaks: "Another node's event that one lane's read finds before it is announced waits for the others' next event.",
 		style: "shared",

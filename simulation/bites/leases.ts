@@ -55,8 +55,8 @@ export const LEASES: readonly Bite[] = [
 	{
 		name: "handed-over attempts never forgotten",
 		file: "packages/server/src/engine/actor/applied-lanes.ts",
-		find: "await storage.forgetHandedOver({ projectId });",
-		replace: "",
+		find: "storage.forgetHandedOver({ projectId })",
+		replace: "Promise.resolve()",
 		breaks: "Attempts of a node that died after handing them over are never made again.",
 		style: "churn",
 		firstSeed: 3,

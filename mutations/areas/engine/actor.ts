@@ -70,7 +70,7 @@ export const ENGINE_ACTOR = [
 		},
 		{
 			name: "actor-looks-at-one-lane",
-			find: "if (reader.lastSeq > reader.announced) lanes.announceAll();",
+			find: "if (reader.lastSeq > reader.announced) this.#lanes.announceAll();",
 			replace: "",
 			tests: NODES,
 			only: "even if one webhook's read finds them",

@@ -423,8 +423,8 @@ export const ENGINE_LEASES = [
 	...of("server/src/engine/actor/applied-lanes.ts", NODES, [
 		{
 			name: "remote-attempts-wait-forever",
-			find: "await storage.forgetHandedOver({ projectId });",
-			replace: "",
+			find: "storage.forgetHandedOver({ projectId })",
+			replace: "Promise.resolve()",
 			why: "Attempts of a node that died are never repeated: their lanes stops.",
 		},
 	]),

@@ -21,7 +21,7 @@ import type { Moment } from "../../base/clock.ts";
 import { Bag } from "../../base/collections.ts";
 import type { AlarmMark, Claim, Lease, LogEvent } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
-import { LogReader } from "../lanes/log-reader.ts";
+import { type Chunk, LogReader } from "../lanes/log-reader.ts";
 import { AppliedLanes, type LaneChange } from "./applied-lanes.ts";
 import { Attempts, type InFlight } from "./attempt.ts";
 import { type ActorContext, Inbox, type LossReason, type Message, OpenWork } from "./context.ts";
@@ -75,7 +75,7 @@ export class Actor {
 			storage,
 			projectId,
 			budget,
-			deliver: (key, reading) => this.read(reading, (chunk) => ({ kind: "window", key, chunk })),
+			deliver: (key, reading) => this.read(reading, (chunk) => this.#windowRead(key, chunk)),
 		});
 		this.#lanes = new LaneSet(projectId, context, this.reader);
 		this.#applied = new AppliedLanes(this, this.#lanes, (lane) => this.#drop(lane));
@@ -104,23 +104,27 @@ export class Actor {
 
 	readonly post = (message: Message): void => this.#inbox.post(message);
 
-	/** Logs a failed read and calls `again` after a delay. */
-	readonly readFailed = (error: unknown, again: () => void): void => {
-		if (this.#isOver) {
-			again();
-			return;
-		}
-		const { logger, clock } = this.context;
-		logger.error({ err: error, projectId: this.projectId, retryInMs: READ_RETRY_MS }, "failed to read from storage");
-		clock.setTimeout(again, READ_RETRY_MS);
-	};
+	/**
+	 * Has the loop handle what was read; null, after a delay, if the read failed and must be repeated.
+	 *
+	 * @param discard called instead if the actor has ended
+	 */
+	read<T>(reading: Promise<T>, handle: (read: T | null) => void, discard?: () => void): void {
+		const post = (read: T | null): void => this.post({ kind: "read", handle: () => handle(read), discard });
+		reading.then(post, (error: unknown) => {
+			if (this.#isOver) {
+				post(null);
+				return;
+			}
+			const { logger, clock } = this.context;
+			logger.error({ err: error, projectId: this.projectId, retryInMs: READ_RETRY_MS }, "failed to read from storage");
+			clock.setTimeout(() => post(null), READ_RETRY_MS);
+		});
+	}
 
-	/** Posts the message with what was read. If that fails, posts one with null after a delay. */
-	read<T>(reading: Promise<T>, messageOf: (read: T | null) => Message): void {
-		reading.then(
-			(read) => this.post(messageOf(read)),
-			(error) => this.readFailed(error, () => this.post(messageOf(null))),
-		);
+	/** Has the loop visit a lane that may have something to start. Call it only from the loop. */
+	revisit(lane: Lane): void {
+		this.#lanes.mark(lane);
 	}
 
 	// ── from outside ──
@@ -258,21 +262,8 @@ export class Actor {
 				reader.reaches(message.lastSeq);
 				lanes.announceAll();
 				break;
-			case "window":
-				lanes.windowRead(message.key, message.chunk);
-				// The read may have found another node's events before their announcement, which then brings no news.
-				if (reader.lastSeq > reader.announced) lanes.announceAll();
-				break;
-			case "open":
-				this.#dispatcher.openRead(message);
-				lanes.mark(message.lane);
-				break;
-			case "queue":
-				lanes.queueRead(message);
-				break;
-			case "bodies":
-				this.#dispatcher.queued.bodiesRead(message.wanted, message.events);
-				for (const { lane } of message.wanted) lanes.mark(lane);
+			case "read":
+				message.handle();
 				break;
 			case "ended":
 				this.#ended(message);
@@ -293,10 +284,6 @@ export class Actor {
 			case "deletion_ended":
 				open.end();
 				break;
-			case "reloaded":
-				open.end();
-				if (!message.isLoaded) this.#reload();
-				break;
 			case "queues_changed":
 				lanes.invalidateRetries(message.webhookId);
 				break;
@@ -311,9 +298,6 @@ export class Actor {
 				break;
 			case "hand_over":
 				this.#retirement.handOver();
-				break;
-			case "watch_remote":
-				this.#applied.remote.watch();
 				break;
 			case "freed":
 				this.#dispatcher.freed(message.slots, message.slot);
@@ -334,7 +318,17 @@ export class Actor {
 	#reload(): void {
 		this.open.begin();
 		const loading = this.load().then(() => true);
-		this.read(loading, (isLoaded) => ({ kind: "reloaded", isLoaded: isLoaded === true }));
+		this.read(loading, (isLoaded) => {
+			this.open.end();
+			if (!isLoaded) this.#reload();
+		});
+	}
+
+	#windowRead(key: string, chunk: Chunk | null): void {
+		const { reader } = this;
+		this.#lanes.windowRead(key, chunk);
+		// The read may have found another node's events before their announcement, which then brings no news.
+		if (reader.lastSeq > reader.announced) this.#lanes.announceAll();
 	}
 
 	#appended(events: readonly LogEvent[]): void {
@@ -355,18 +349,12 @@ export class Actor {
 		this.#mayHaveGrown = this.#isReadingEnd;
 		if (this.#isReadingEnd) return;
 		this.#isReadingEnd = true;
-		const again = (): void => {
+		const reading = this.context.storage.readLogEnd({ projectId: this.projectId }).then((end) => ({ end }));
+		this.read(reading, (read) => {
 			this.#isReadingEnd = false;
-			this.post({ kind: "recheck" });
-		};
-		this.context.storage.readLogEnd({ projectId: this.projectId }).then(
-			(end) => {
-				if (end !== null) this.post({ kind: "reaches", lastSeq: end.lastSeq });
-				if (this.#mayHaveGrown) again();
-				else this.#isReadingEnd = false;
-			},
-			(error: unknown) => this.readFailed(error, again),
-		);
+			if (read?.end) this.post({ kind: "reaches", lastSeq: read.end.lastSeq });
+			if (read === null || this.#mayHaveGrown) this.#readEnd();
+		});
 	}
 
 	/** Checks that the log still holds this event under its sequence number. One check at a time. */
@@ -402,7 +390,7 @@ export class Actor {
 			if (!this.#retirement.handover?.ended(message.inFlight, message.outcome)) message.inFlight.slot?.release();
 		} else if (message.kind === "loaded") message.done();
 		else if (message.kind === "freed") message.slot?.release();
-		else if (message.kind === "bodies") for (const { slot } of message.wanted) slot.release();
+		else if (message.kind === "read") message.discard?.();
 	}
 
 	#drop(lane: Lane): void {

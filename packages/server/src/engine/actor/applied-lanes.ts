@@ -145,18 +145,13 @@ class RemoteAttempts {
 	watch(): void {
 		this.end();
 		if (this.attempts.length === 0) return;
-		const { projectId, context, post, readFailed } = this.#work;
+		const { projectId, context } = this.#work;
 		const { clock, storage } = context;
 		const until = Math.min(...this.attempts.map((attempt) => attempt.until));
 		this.#timer = clock.setTimeout(
-			async () => {
-				try {
-					await storage.forgetHandedOver({ projectId });
-					await this.#load();
-					post({ kind: "watch_remote" });
-				} catch (error) {
-					readFailed(error, () => post({ kind: "watch_remote" }));
-				}
+			() => {
+				const loading = storage.forgetHandedOver({ projectId }).then(() => this.#load());
+				this.#work.read(loading, () => this.watch());
 			},
 			Math.max(RECHECK_MS, until - clock.now()),
 		);

@@ -2,9 +2,9 @@ import type { Clock } from "../../base/clock.ts";
 import type { IdSource } from "../../base/ids.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Shortages } from "../../net/shortages.ts";
-import type { LoadedLanes, LogEvent, NewAttempt, QueueName, Retry, Storage } from "../../storage/port.ts";
+import type { LoadedLanes, LogEvent, NewAttempt, Storage } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { Chunk, WindowBudget } from "../lanes/log-reader.ts";
+import type { WindowBudget } from "../lanes/log-reader.ts";
 import type { Cancelled, Deferred, Outcome, Sender } from "../send/outcome.ts";
 import type { Slot } from "../send/slot.ts";
 import type { Slots } from "../send/slots.ts";
@@ -81,7 +81,7 @@ export type LossReason = Exclude<ProjectLoss, "expired" | "epoch">;
 export type ProjectWork = Pick<
 	Actor,
 	| ("projectId" | "context" | "lease" | "reader" | "open" | "inFlight")
-	| ("mayStart" | "mayLeave" | "post" | "read" | "readFailed")
+	| ("mayStart" | "mayLeave" | "revisit" | "post" | "read")
 >;
 
 /** Counts unfinished reads for retries, attempts and commits. */
@@ -126,25 +126,8 @@ export type Message =
 	| { readonly kind: "recheck" }
 	/** The log is shorter than what the actor has seen of it, or holds other events under the same numbers. */
 	| { readonly kind: "rewound" }
-	/** A window of the log was read; null if the read failed and must be repeated. */
-	| { readonly kind: "window"; readonly key: string; readonly chunk: Chunk | null }
-	/** A lane's open events were read by sequence number; null if that failed. */
-	| {
-			readonly kind: "open";
-			readonly lane: Lane;
-			readonly seqs: readonly number[];
-			readonly events: readonly LogEvent[] | null;
-	  }
-	/** The head of a retry queue was read; null if that failed. */
-	| {
-			readonly kind: "queue";
-			readonly lane: Lane;
-			readonly name: QueueName;
-			readonly rows: readonly Retry[] | null;
-			readonly limit: number;
-	  }
-	/** The events of queued attempts were read; null if that failed. */
-	| { readonly kind: "bodies"; readonly wanted: readonly Wanted[]; readonly events: readonly LogEvent[] | null }
+	/** Something was read from storage, or that failed. See {@link Actor.read}. */
+	| { readonly kind: "read"; readonly handle: () => void; readonly discard: (() => void) | undefined }
 	/** An attempt has ended, or wasn't made after all. */
 	| { readonly kind: "ended"; readonly inFlight: InFlight; readonly outcome: Outcome | Cancelled | Deferred }
 	/** An attempt's outcome is committed, or was rejected. */
@@ -159,8 +142,6 @@ export type Message =
 	| { readonly kind: "position_committed"; readonly result: SettleResult }
 	/** A deleted webhook has nothing pending; this is stored now, or will be later. */
 	| { readonly kind: "deletion_ended" }
-	/** The lanes were loaded again, or that failed. */
-	| { readonly kind: "reloaded"; readonly isLoaded: boolean }
 	/** Another component stored retries or replays of a webhook (of all webhooks, if null). */
 	| { readonly kind: "queues_changed"; readonly webhookId: string | null }
 	/** A lane (every lane, if null) may have something to start: a retry is due, the lease was renewed. */
@@ -170,8 +151,6 @@ export type Message =
 	| { readonly kind: "released" }
 	/** The project is moving to another node, and its attempts in flight didn't end in time: they are handed over. */
 	| { readonly kind: "hand_over" }
-	/** Check again whether attempts in flight elsewhere have ended. */
-	| { readonly kind: "watch_remote" }
 	/** The node has free slots of this kind again. If `slot` is set, it is reserved for this project. */
 	| { readonly kind: "freed"; readonly slots: SlotKind; readonly slot: Slot | null }
 	/** A local shortage may have ended. */
@@ -220,11 +199,4 @@ export class Inbox {
 		this.#scheduled = true;
 		queueMicrotask(this.#run);
 	}
-}
-
-/** A queued attempt that was taken from its queue and needs its event. */
-export interface Wanted {
-	readonly lane: Lane;
-	readonly retry: Retry;
-	readonly slot: Slot;
 }

@@ -1,13 +1,14 @@
 import { COMMITS } from "../../base/budgets.ts";
 import { LONGEST_WAIT_MS } from "../../base/clock.ts";
 import type { Shortage } from "../../net/shortages.ts";
+import type { LogEvent } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { ANY_READ, OPEN_READ } from "../lanes/log-reader.ts";
 import type { LaneEvent } from "../lanes/packed-events.ts";
 import type { Slot } from "../send/slot.ts";
 import type { Attempts, InFlight } from "./attempt.ts";
 import { Backpressure, type SlotKind, type StartResult } from "./backpressure.ts";
-import type { Message, ProjectWork } from "./context.ts";
+import type { ProjectWork } from "./context.ts";
 import { QueueDispatcher } from "./queue-dispatcher.ts";
 
 /** The kinds of attempt, in the order in which a lane starts them: one kind each turn. */
@@ -221,11 +222,11 @@ export class Dispatcher {
 		const { context, projectId } = this.#work;
 		const seqs = lane.open.unread;
 		lane.awaits = OPEN_READ;
-		const reading = context.storage.readEvents({ projectId, seqs });
-		this.#work.read(reading, (events) => ({ kind: "open", lane, seqs, events }));
+		this.#work.read(context.storage.readEvents({ projectId, seqs }), (events) => this.#openRead(lane, seqs, events));
 	}
 
-	openRead({ lane, seqs, events }: Extract<Message, { kind: "open" }>): void {
+	#openRead(lane: Lane, seqs: readonly number[], events: readonly LogEvent[] | null): void {
+		this.#work.revisit(lane);
 		lane.awaits = null;
 		if (!events) return;
 		lane.open.read(seqs, this.#work.reader.holdOpen(events));

@@ -4,7 +4,7 @@ import { PROJECTS } from "../../base/budgets.ts";
 import type { LaneState, LogEvent } from "../../storage/port.ts";
 import { Lane, type LaneKeys } from "../lanes/lane.ts";
 import type { Chunk, Log } from "../lanes/log-reader.ts";
-import type { ActorContext, Message } from "./context.ts";
+import type { ActorContext } from "./context.ts";
 
 /** Used by lanes that send nothing. */
 const NO_KEY = signingKey(new Uint8Array(32));
@@ -125,13 +125,6 @@ export class LaneSet {
 	/** A window of the log was read; null if that failed. */
 	windowRead(key: string, chunk: Chunk | null): void {
 		for (const lane of this) if (lane.windowRead(key, chunk)) this.mark(lane);
-	}
-
-	/** The head of a retry queue was read; `rows` is null if that failed. */
-	queueRead({ lane, name, rows, limit }: Extract<Message, { kind: "queue" }>): void {
-		if (rows) lane.queue(name).endLoad(rows, limit, (retry) => lane.isInFlight(retry));
-		else lane.queue(name).abandonLoad();
-		this.mark(lane);
 	}
 
 	/** Another component stored retries of this webhook (of all webhooks, if null). */

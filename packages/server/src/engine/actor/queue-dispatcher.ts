@@ -5,9 +5,16 @@ import type { ClosingReason } from "../send/outcome.ts";
 import type { Slot } from "../send/slot.ts";
 import type { Attempts } from "./attempt.ts";
 import type { Backpressure, StartResult } from "./backpressure.ts";
-import type { ProjectWork, Wanted } from "./context.ts";
+import type { ProjectWork } from "./context.ts";
 
 const AT_ANY_TIME = Number.MAX_SAFE_INTEGER;
+
+/** A queued attempt that was taken from its queue and needs its event. */
+interface Wanted {
+	readonly lane: Lane;
+	readonly retry: Retry;
+	readonly slot: Slot;
+}
 
 /**
  * Starts the queued attempts of lanes: due retries, replays, and user requests. Each takes a slot first; then the
@@ -79,11 +86,14 @@ export class QueueDispatcher {
 		const wanted = this.#wanted;
 		this.#wanted = [];
 		const seqs = [...new Set(wanted.map(({ retry }) => retry.seq))];
-		const reading = context.storage.readEvents({ projectId, seqs });
-		this.#work.read(reading, (events) => ({ kind: "bodies", wanted, events }));
+		this.#work.read(
+			context.storage.readEvents({ projectId, seqs }),
+			(events) => this.#bodiesRead(wanted, events),
+			() => release(wanted),
+		);
 	}
 
-	bodiesRead(wanted: readonly Wanted[], events: readonly LogEvent[] | null): void {
+	#bodiesRead(wanted: readonly Wanted[], events: readonly LogEvent[] | null): void {
 		const bySeq = new Map(events?.map((event) => [event.seq, event]));
 		const left = new Set(wanted);
 		try {
@@ -92,12 +102,13 @@ export class QueueDispatcher {
 				left.delete(one);
 			}
 		} finally {
-			for (const { slot } of left) slot.release();
+			release(left);
 		}
+		for (const { lane } of wanted) this.#work.revisit(lane);
 	}
 
 	end(): void {
-		for (const { slot } of this.#wanted.splice(0)) slot.release();
+		release(this.#wanted.splice(0));
 	}
 
 	/** Starts this queue's next attempt if it is due at `by`. */
@@ -123,9 +134,14 @@ export class QueueDispatcher {
 
 	#loadQueue(lane: Lane, name: QueueName): void {
 		const { context, projectId } = this.#work;
-		const limit = lane.queue(name).beginLoad(lane.queuedInFlight);
+		const queue = lane.queue(name);
+		const limit = queue.beginLoad(lane.queuedInFlight);
 		const reading = context.storage.readRetries({ projectId, webhookId: lane.webhookId, queue: name, limit });
-		this.#work.read(reading, (rows) => ({ kind: "queue", lane, name, rows, limit }));
+		this.#work.read(reading, (rows) => {
+			if (rows) queue.endLoad(rows, limit, (retry) => lane.isInFlight(retry));
+			else queue.abandonLoad();
+			this.#work.revisit(lane);
+		});
 	}
 
 	/** @param event undefined if the read failed or the event doesn't exist */
@@ -163,4 +179,8 @@ export class QueueDispatcher {
 	#dueBy(name: QueueName): number {
 		return name === "requested" ? AT_ANY_TIME : this.#work.context.clock.now();
 	}
+}
+
+function release(wanted: Iterable<Wanted>): void {
+	for (const { slot } of wanted) slot.release();
 }
