@@ -158,14 +158,14 @@ export class Actor {
 	/** When it last had work, milliseconds since the epoch; null while it has some. */
 	get idleSince(): number | null {
 		if (this.mark === null || this.open.count > 0 || !this.#inbox.isEmpty || this.#holds > 0) return null;
-		if (this.#applied.remote.attempts.length > 0 || this.#lanes.hasMarked) return null;
+		if (this.#applied.elsewhere.length > 0 || this.#lanes.hasMarked) return null;
 		return this.#lanes.isIdle() ? this.#lastActive : null;
 	}
 
 	/** When the project next has work if no message arrives: now, at a time, or null for never. */
 	get wakeAt(): number | null {
 		let wakeAt = this.#lanes.wakeAt();
-		for (const { until } of [...this.#applied.remote.attempts, ...(this.#retirement.handover?.attempts ?? [])])
+		for (const { until } of [...this.#applied.elsewhere, ...(this.#retirement.handover?.attempts ?? [])])
 			wakeAt = Math.min(wakeAt ?? until, until);
 		return wakeAt;
 	}
@@ -194,7 +194,7 @@ export class Actor {
 		for (const lane of this.#lanes) this.#dispatcher.forget(lane);
 		this.#lanes.clear();
 		this.#dispatcher.end();
-		this.#applied.remote.end();
+		this.#applied.end();
 		this.lease.end();
 		this.reader.end();
 		this.open.becameQuiet();

@@ -7,11 +7,19 @@ import type { Lane } from "../lanes/lane.ts";
 import type { Message, ProjectWork } from "./context.ts";
 import type { LaneSet } from "./lane-set.ts";
 
+/** The minimum interval between checks of attempts in flight elsewhere. */
+const RECHECK_MS = 250;
+
 export class AppliedLanes {
 	readonly #work: ProjectWork;
 	readonly #lanes: LaneSet;
 	readonly #drop: (lane: Lane) => void;
-	readonly remote: RemoteAttempts;
+	/**
+	 * Attempts in flight at the project's previous owners, which settle them, or lose them if they are too late: those that
+	 * storage listed when all lanes were last loaded.
+	 */
+	elsewhere: readonly HandedOver[] = [];
+	#elsewhereTimer: Timer | null = null;
 	/** The project's mark when the lanes were last read. */
 	#seen: AlarmMark | null = null;
 	#reading: Promise<unknown> | null = null;
@@ -27,7 +35,6 @@ export class AppliedLanes {
 		this.#work = work;
 		this.#lanes = lanes;
 		this.#drop = drop;
-		this.remote = new RemoteAttempts(work, () => this.load(null));
 	}
 
 	/** The revision that the lanes apply, and the known end of the log; null until they are loaded. */
@@ -98,9 +105,30 @@ export class AppliedLanes {
 		this.#lanes.announceAll();
 		const byWebhook = Map.groupBy(handedOver, ({ webhookId }) => webhookId);
 		for (const lane of this.#lanes) lane.inFlightElsewhere(byWebhook.get(lane.webhookId) ?? []);
-		this.remote.loaded(handedOver);
+		this.elsewhere = handedOver;
+		this.#watchElsewhere();
 		const restMs = restAfter(context.clock, begun, PROJECTS.lanesRest, PROJECTS.lanesRestMs);
 		this.#restsUntil = context.clock.elapsed() + restMs;
+	}
+
+	/** Forgets attempts that aren't settled in time, so that they are repeated. */
+	#watchElsewhere(): void {
+		this.end();
+		if (this.elsewhere.length === 0) return;
+		const { projectId, context } = this.#work;
+		const { clock, storage } = context;
+		const until = Math.min(...this.elsewhere.map((attempt) => attempt.until));
+		this.#elsewhereTimer = clock.setTimeout(
+			() => {
+				const loading = storage.forgetHandedOver({ projectId }).then(() => this.load(null));
+				this.#work.read(loading, () => this.#watchElsewhere());
+			},
+			Math.max(RECHECK_MS, until - clock.now()),
+		);
+	}
+
+	end(): void {
+		this.#elsewhereTimer?.cancel();
 	}
 
 	/** See {@link Actor.claim}. @param attempt the last attempt whose commit was confirmed */
@@ -117,48 +145,4 @@ export class AppliedLanes {
 export interface LaneChange {
 	readonly webhookId: string;
 	readonly since: number;
-}
-
-/** The minimum interval between checks of attempts in flight elsewhere. */
-const RECHECK_MS = 250;
-
-/** Attempts in flight at the project's previous owners, which settle them, or lose them if they are too late. */
-class RemoteAttempts {
-	readonly #work: ProjectWork;
-	readonly #load: () => Promise<void>;
-	/** Those that storage listed when the lanes were last loaded. */
-	attempts: readonly HandedOver[] = [];
-	#timer: Timer | null = null;
-
-	/** @param load reads the lanes, and the attempts in flight elsewhere, from storage */
-	constructor(work: ProjectWork, load: () => Promise<void>) {
-		this.#work = work;
-		this.#load = load;
-	}
-
-	loaded(attempts: readonly HandedOver[]): void {
-		this.attempts = attempts;
-		this.watch();
-	}
-
-	/** Forgets attempts that aren't settled in time, so that they are repeated. */
-	watch(): void {
-		this.end();
-		if (this.attempts.length === 0) return;
-		const { projectId, context } = this.#work;
-		const { clock, storage } = context;
-		const until = Math.min(...this.attempts.map((attempt) => attempt.until));
-		this.#timer = clock.setTimeout(
-			() => {
-				const loading = storage.forgetHandedOver({ projectId }).then(() => this.#load());
-				this.#work.read(loading, () => this.watch());
-			},
-			Math.max(RECHECK_MS, until - clock.now()),
-		);
-	}
-
-	end(): void {
-		this.#timer?.cancel();
-		this.#timer = null;
-	}
 }
