@@ -18,6 +18,9 @@ import { requireProject, requireSession, startPage } from "./guards.ts";
 import { SessionGate } from "./session-gate.tsx";
 import { ProjectShell, SignedInShell } from "./shell/shell.tsx";
 
+/** A page whose code is loaded when it is first needed. */
+const page: typeof lazyRouteComponent = (load, name) => lazyRouteComponent(part(load), name);
+
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage, errorComponent: CrashPage });
 
 // Open to everyone.
@@ -25,10 +28,7 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPag
 const setup = createRoute({
 	getParentRoute: () => root,
 	path: "/setup",
-	component: lazyRouteComponent(
-		part(() => import("../pages/setup/setup-page.tsx")),
-		"SetupPage",
-	),
+	component: page(() => import("../pages/setup/setup-page.tsx"), "SetupPage"),
 });
 
 const signIn = createRoute({
@@ -38,19 +38,13 @@ const signIn = createRoute({
 		...(typeof search.next === "string" ? { next: search.next } : {}),
 		...(search.ended === true ? { ended: true } : {}),
 	}),
-	component: lazyRouteComponent(
-		part(() => import("../pages/sign-in/sign-in-page.tsx")),
-		"SignInPage",
-	),
+	component: page(() => import("../pages/sign-in/sign-in-page.tsx"), "SignInPage"),
 });
 
 const invitation = createRoute({
 	getParentRoute: () => root,
 	path: "/invitation",
-	component: lazyRouteComponent(
-		part(() => import("../pages/invitation/invitation-page.tsx")),
-		"InvitationPage",
-	),
+	component: page(() => import("../pages/invitation/invitation-page.tsx"), "InvitationPage"),
 });
 
 // For signed-in users.
@@ -70,19 +64,13 @@ const projects = createRoute({
 	getParentRoute: () => plain,
 	path: "/projects",
 	validateSearch: validateProjectsSearch,
-	component: lazyRouteComponent(
-		part(() => import("../pages/projects/projects-page.tsx")),
-		"ProjectsPage",
-	),
+	component: page(() => import("../pages/projects/projects-page.tsx"), "ProjectsPage"),
 });
 
 const account = createRoute({
 	getParentRoute: () => plain,
 	path: "/account",
-	component: lazyRouteComponent(
-		part(() => import("../pages/account/account-page.tsx")),
-		"AccountPage",
-	),
+	component: page(() => import("../pages/account/account-page.tsx"), "AccountPage"),
 });
 
 // A project's pages.
@@ -98,37 +86,25 @@ const overview = createRoute({
 	getParentRoute: () => project,
 	path: "/",
 	validateSearch: validateOverviewSearch,
-	component: lazyRouteComponent(
-		part(() => import("../pages/overview/overview-page.tsx")),
-		"OverviewPage",
-	),
+	component: page(() => import("../pages/overview/overview-page.tsx"), "OverviewPage"),
 });
 
 const apps = createRoute({
 	getParentRoute: () => project,
 	path: "/apps",
-	component: lazyRouteComponent(
-		part(() => import("../pages/apps/apps-page.tsx")),
-		"AppsPage",
-	),
+	component: page(() => import("../pages/apps/apps-page.tsx"), "AppsPage"),
 });
 
 const members = createRoute({
 	getParentRoute: () => project,
 	path: "/members",
-	component: lazyRouteComponent(
-		part(() => import("../pages/members/members-page.tsx")),
-		"MembersPage",
-	),
+	component: page(() => import("../pages/members/members-page.tsx"), "MembersPage"),
 });
 
 const audit = createRoute({
 	getParentRoute: () => project,
 	path: "/audit",
-	component: lazyRouteComponent(
-		part(() => import("../pages/audit/audit-page.tsx")),
-		"AuditPage",
-	),
+	component: page(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
 });
 
 // The pages of the Developer app.
@@ -139,38 +115,26 @@ const webhooks = createRoute({
 	getParentRoute: () => developer,
 	path: "/webhooks",
 	validateSearch: validateWebhooksSearch,
-	component: lazyRouteComponent(
-		part(() => import("../pages/webhooks/webhooks-page.tsx")),
-		"WebhooksPage",
-	),
+	component: page(() => import("../pages/webhooks/webhooks-page.tsx"), "WebhooksPage"),
 });
 
 const newWebhook = createRoute({
 	getParentRoute: () => developer,
 	path: "/webhooks/new",
-	component: lazyRouteComponent(
-		part(() => import("../pages/webhook/new-webhook-page.tsx")),
-		"NewWebhookPage",
-	),
+	component: page(() => import("../pages/webhook/new-webhook-page.tsx"), "NewWebhookPage"),
 });
 
 const webhook = createRoute({
 	getParentRoute: () => developer,
 	path: "/webhooks/$webhookId",
 	validateSearch: validateWebhookSearch,
-	component: lazyRouteComponent(
-		part(() => import("../pages/webhook/webhook-page.tsx")),
-		"WebhookPage",
-	),
+	component: page(() => import("../pages/webhook/webhook-page.tsx"), "WebhookPage"),
 });
 
 const apiKeys = createRoute({
 	getParentRoute: () => developer,
 	path: "/api-keys",
-	component: lazyRouteComponent(
-		part(() => import("../pages/api-keys/api-keys-page.tsx")),
-		"ApiKeysPage",
-	),
+	component: page(() => import("../pages/api-keys/api-keys-page.tsx"), "ApiKeysPage"),
 });
 
 /** The list stays visible next to the drawer, so the drawer is a child route of the list. */
@@ -178,19 +142,13 @@ const logs = createRoute({
 	getParentRoute: () => developer,
 	path: "/logs",
 	validateSearch: validateLogsSearch,
-	component: lazyRouteComponent(
-		part(() => import("../pages/logs/logs-page.tsx")),
-		"LogsPage",
-	),
+	component: page(() => import("../pages/logs/logs-page.tsx"), "LogsPage"),
 });
 
 const delivery = createRoute({
 	getParentRoute: () => logs,
 	path: "/$attemptId",
-	component: lazyRouteComponent(
-		part(() => import("../pages/delivery/delivery-drawer.tsx")),
-		"DeliveryDrawer",
-	),
+	component: page(() => import("../pages/delivery/delivery-drawer.tsx"), "DeliveryDrawer"),
 });
 
 const routeTree = root.addChildren([
