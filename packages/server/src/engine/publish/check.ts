@@ -64,7 +64,7 @@ export function dataFaults(type: string, data: string): Fault[] {
 	const { currency } = value;
 	if (typeof currency === "string" && !CURRENCIES.has(currency))
 		faults.unshift({ pointer: "/data/currency", detail: CURRENCY_DETAIL });
-	for (const { pointer, detail } of lexicalFaults(data, check.written))
+	for (const { pointer, detail } of lexicalFaults(data, data.search(/\S/), check.written))
 		faults.unshift({ pointer: `/data${pointer}`, detail });
 	const listed = new Set<string>();
 	return faults.filter(({ pointer }) => !listed.has(pointer) && listed.add(pointer));
@@ -109,15 +109,11 @@ export function fieldsOf(schema: JsonSchema): Fields {
 }
 
 /**
- * Faults in how the fields of this JSON object are written, which JSON.parse can't report; for each list, only its first
- * wrong element. Data is delivered character for character, but readers with typed numbers reject `100.0` and `1e2` for an
- * integer, lose digits beyond 2^53, and disagree about which of two members with the same name counts.
+ * Faults in how the fields of the JSON object at this index are written, which JSON.parse can't report; for each list,
+ * only its first wrong element. Data is delivered character for character, but readers with typed numbers reject `100.0`
+ * and `1e2` for an integer, lose digits beyond 2^53, and disagree about which of two members with the same name counts.
  */
-function lexicalFaults(text: string, fields: Fields): Fault[] {
-	return objectFaults(text, text.search(/\S/), fields, "");
-}
-
-function objectFaults(text: string, at: number, fields: Fields, pointer: string): Fault[] {
+function lexicalFaults(text: string, at: number, fields: Fields, pointer = ""): Fault[] {
 	const faults: Fault[] = [];
 	const seen = new Set<string>();
 	const repeated = new Set<string>();
@@ -141,7 +137,7 @@ function objectFaults(text: string, at: number, fields: Fields, pointer: string)
 function elementFaults(text: string, at: number, fields: Fields, pointer: string): Fault[] {
 	let faults: Fault[] = [];
 	eachElement(text, at, (index, start) => {
-		if (text.charCodeAt(start) === OPEN_BRACE) faults = objectFaults(text, start, fields, `${pointer}/${index}`);
+		if (text.charCodeAt(start) === OPEN_BRACE) faults = lexicalFaults(text, start, fields, `${pointer}/${index}`);
 		return faults.length > 0;
 	});
 	return faults;
