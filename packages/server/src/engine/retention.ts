@@ -1,5 +1,5 @@
 import { RETENTION } from "../base/budgets.ts";
-import type { Timer } from "../base/clock.ts";
+import { type Repetition, repeat } from "../base/clock.ts";
 import type { PeerStorage, RetentionStorage, SweepStep } from "../storage/port.ts";
 import type { ActorContext } from "./actor/context.ts";
 
@@ -31,7 +31,7 @@ type SweepContext = Pick<
 export function createSweeper(context: SweepContext, onUnattempted: (projectIds: readonly string[]) => void) {
 	const { storage, clock, disk, logger, holder, retentionMs, retentionNow, observer } = context;
 	const { peers } = storage;
-	let timer: Timer | null = null;
+	let looking: Repetition | null = null;
 	let pass: Promise<void> | null = null;
 	/** Monotonic times: when the next pass is due here, and when this node last took or renewed the sweep. */
 	let dueAt = 0;
@@ -45,13 +45,6 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 			pass = null;
 		});
 		return pass;
-	}
-
-	function lookAgain(): void {
-		timer = clock.setTimeout(() => {
-			void sweep(false);
-			lookAgain();
-		}, LOOK_EVERY_MS);
 	}
 
 	/** Nothing more may be deleted: the service stops, its clock isn't trusted any longer, or the database is in quarantine. */
@@ -115,13 +108,16 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 	return {
 		start(): void {
 			void sweep();
-			lookAgain();
+			looking = repeat(clock, LOOK_EVERY_MS, async () => {
+				void sweep(false);
+				return LOOK_EVERY_MS;
+			});
 		},
 		sweep,
 		async stop(): Promise<void> {
 			isStopped = true;
-			timer?.cancel();
 			endRest();
+			await looking?.stop();
 			await pass;
 		},
 	};
