@@ -131,10 +131,7 @@ export class Directory implements EpochKeeper {
 		else this.#taker.poke(projectId);
 	}
 
-	/**
-	 * Runs a change of the project's webhooks while its lanes are held, then reloads what the change stored, or
-	 * everything if the change rejects. Rejects if a failover may have lost the change in the meantime.
-	 */
+	/** See {@link Engine.change}. Reloads everything if `change` rejects; rejects if a failover may have lost the change. */
 	async change<T>(projectId: string, change: () => Promise<T>, scopeOf: (result: T) => ChangeScope): Promise<T> {
 		const epoch = this.#epoch;
 		const result = await this.#changeHeld(projectId, change, scopeOf);
