@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { EVENT_TYPES, encodeEnvelope, eventTypeEntry } from "@posthorn/protocol";
+import { encodeEnvelope, eventTypeEntry } from "@posthorn/protocol";
 import { SENDS } from "../base/budgets.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Seal } from "../base/seal.ts";
@@ -77,7 +77,6 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		budget: windows,
 		holder: ids.next("node"),
 		keys,
-		eventTypes: EVENT_TYPES.length,
 		onHandedOverSettled: (projectId) => directory.handedOverSettled(projectId),
 	};
 	const directory = new Directory(context, options.activeProjects);

@@ -28,7 +28,7 @@ const clock = new VirtualClock(0);
 const work = { context: { clock, ids: new IdSource(clock) }, mayLeave: () => true };
 const keys = { key: signingKey(new Uint8Array(32)), standardKey: null };
 const newInFlight = (event: LaneEvent = EVENT): InFlight =>
-	new InFlight(work, new Lane("proj_1", STATE, keys, 1), event, null, null);
+	new InFlight(work, new Lane("proj_1", STATE, keys), event, null, null);
 
 function outcomeOf(times: Pick<Unanswered, "startedAt" | "endedAt" | "waitedMs">): Unanswered {
 	return { kind: "unanswered", reason: "timeout", url: STATE.url, request: null, ...times };

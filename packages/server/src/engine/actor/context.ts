@@ -67,8 +67,6 @@ export interface ActorContext {
 	readonly retentionMs: number;
 	/** The time that events age by (see retention-clock.ts): a clock that is far ahead ages nothing. */
 	readonly retentionNow: () => number;
-	/** Number of event types. */
-	readonly eventTypes: number;
 	readonly observer: EngineObserver;
 	/** Called when an attempt handed over with this project is settled or rejected. */
 	readonly onHandedOverSettled: (projectId: string) => void;

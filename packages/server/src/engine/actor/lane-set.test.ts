@@ -17,7 +17,7 @@ const caughtUp = () => ({ lastSeq: 0, announced: 0, enter() {}, leave() {} });
 function setUp() {
 	const clock = new VirtualClock();
 	const keys = new SigningKeys(seal, silentLogger);
-	const context = { clock, keys, budget: new WindowBudget(), eventTypes: 2 } as unknown as ActorContext;
+	const context = { clock, keys, budget: new WindowBudget() } as unknown as ActorContext;
 	const log = caughtUp();
 	return { clock, keys, log, lanes: new LaneSet("proj_1", context, log) };
 }

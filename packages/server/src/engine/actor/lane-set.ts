@@ -41,17 +41,16 @@ export class LaneSet {
 
 	/** Updates all lanes, or `only` one, from storage. @returns lanes that storage no longer has, to be dropped */
 	load(states: readonly LaneState[], only: string | null, keys?: OpenedKeys): Iterable<Lane> {
-		const { budget, eventTypes } = this.#context;
 		for (const state of states) {
 			const known = this.#lanes.get(state.webhookId);
 			const opened = keys?.get(state) ?? this.#keysOf(state, known);
-			const lane = known ?? new Lane(this.#projectId, state, opened, eventTypes);
+			const lane = known ?? new Lane(this.#projectId, state, opened);
 			if (known) {
 				known.unfollow(this.#reader);
-				known.reload(state, opened, eventTypes);
+				known.reload(state, opened);
 			} else {
 				this.#lanes.set(state.webhookId, lane);
-				budget.countLanes(1);
+				this.#context.budget.countLanes(1);
 			}
 			this.#reader.enter(lane);
 		}

@@ -63,7 +63,7 @@ class World {
 	/** What storage contains, including the owner's settings. */
 	stored = stateOf({});
 	readonly logged = new Set<number>();
-	lane = new Lane("proj_1", this.stored, KEYS, TYPES.length);
+	lane = new Lane("proj_1", this.stored, KEYS);
 	inFlight: number[] = [];
 	/** Events that this lane has ended, committed or not. */
 	ended = new Set<number>();
@@ -123,12 +123,12 @@ class World {
 	}
 
 	reload(): void {
-		this.lane.reload(this.stored, KEYS, TYPES.length);
+		this.lane.reload(this.stored, KEYS);
 		this.heardSkipped = this.skipped;
 	}
 
 	crash(): void {
-		this.lane = new Lane("proj_1", this.stored, KEYS, TYPES.length);
+		this.lane = new Lane("proj_1", this.stored, KEYS);
 		this.inFlight = [];
 		this.uncommitted = [];
 		this.ended = new Set(this.logged);
@@ -227,7 +227,7 @@ test("for any history, each event is started once and in order, and the stored p
 test("a hanging event delays no other, and its stored state doesn't grow", () => {
 	// At most 256 events were once sent beyond one that hung.
 	const log = range(1, 2_000).map((seq) => eventOf(seq, "a"));
-	const lane = new Lane("proj_1", stateOf({ maxInFlight: 2 }), KEYS, TYPES.length);
+	const lane = new Lane("proj_1", stateOf({ maxInFlight: 2 }), KEYS);
 	expect(start(lane, log, 128)).toBe(1);
 	for (const seq of range(2, 2_000)) {
 		expect(start(lane, log, 128)).toBe(seq);
@@ -242,7 +242,7 @@ test("a hanging event delays no other, and its stored state doesn't grow", () =>
 test("after a crash the open events are sent first, no more at a time than the owner now allows", () => {
 	const log = range(1, 40).map((seq) => eventOf(seq, "a"));
 	const open = range(1, 30).filter((seq) => seq % 2 === 1);
-	const lane = new Lane("proj_1", stateOf({ maxInFlight: 3, position: 30, open }), KEYS, TYPES.length);
+	const lane = new Lane("proj_1", stateOf({ maxInFlight: 3, position: 30, open }), KEYS);
 	expect(lane.isBehind({ lastSeq: 30, announced: 0 })).toBe(true);
 	const sent: number[] = [];
 	for (let turns = 0; turns < 25; turns++) {
@@ -258,7 +258,7 @@ test("after a crash the open events are sent first, no more at a time than the o
 
 test("skips an open event that is no longer in the log", () => {
 	const log = range(1, 3).map((seq) => eventOf(seq, "a"));
-	const lane = new Lane("proj_1", stateOf({ maxInFlight: 1, position: 3, open: [1, 2] }), KEYS, TYPES.length);
+	const lane = new Lane("proj_1", stateOf({ maxInFlight: 1, position: 3, open: [1, 2] }), KEYS);
 	const withoutFirst = log.slice(1);
 	lane.open.read([1, 2], Chunk.ofOpen(withoutFirst));
 	expect(lane.peekEvent()?.seq).toBe(2);
@@ -266,7 +266,7 @@ test("skips an open event that is no longer in the log", () => {
 });
 
 test("events that the owner skipped are closed up to that point, but no replays", () => {
-	const lane = new Lane("proj_1", stateOf({ position: 7, skipThrough: 7 }), KEYS, TYPES.length);
+	const lane = new Lane("proj_1", stateOf({ position: 7, skipThrough: 7 }), KEYS);
 	const reason = (seq: number, replay = 0) => {
 		const retry: Retry = { webhookId: "wh_1", seq, queue: "retry", replay, attempt: 2, dueAt: 0 };
 		return lane.closingReason(retry, "a");
@@ -278,7 +278,7 @@ const retryOf = (about: Partial<Retry>): Retry => {
 	return { webhookId: "wh_1", seq: 1, queue: "retry", replay: 0, attempt: 2, dueAt: 0, ...about };
 };
 
-const laneOf = (about: Partial<LaneState>): Lane => new Lane("proj_1", stateOf(about), KEYS, TYPES.length);
+const laneOf = (about: Partial<LaneState>): Lane => new Lane("proj_1", stateOf(about), KEYS);
 
 test("a subscription starts after the last event at the time of subscribing", () => {
 	const log = range(1, 4).map((seq) => eventOf(seq, "a"));

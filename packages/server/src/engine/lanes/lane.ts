@@ -1,3 +1,4 @@
+import { EVENT_TYPES } from "@posthorn/protocol";
 import { SENDS } from "../../base/budgets.ts";
 import type { Timer } from "../../base/clock.ts";
 import type { HandedOver, LaneProgress, LaneState, QueueName, Retry } from "../../storage/port.ts";
@@ -85,15 +86,14 @@ export class Lane {
 	/** Attempts in flight at a previous owner of the project. */
 	#elsewhere: readonly HandedOver[] = [];
 
-	/** @param allTypes the number of event types: a webhook subscribed to all of them reads the log unfiltered */
-	constructor(projectId: string, state: LaneState, { key, standardKey }: LaneKeys, allTypes: number) {
+	constructor(projectId: string, state: LaneState, { key, standardKey }: LaneKeys) {
 		this.webhookId = state.webhookId;
 		this.target = { projectId, url: state.url, key, standardKey, active: state.status === "active" };
 		this.state = state;
 		this.position = state.position;
 		this.#storedPosition = state.position;
 		this.open = new OpenEvents(state.open);
-		this.#readTypes(allTypes);
+		this.#readTypes();
 	}
 
 	get active(): boolean {
@@ -152,7 +152,7 @@ export class Lane {
 	}
 
 	/** Applies the owner's current settings. The lane keeps its own progress, unless the owner moved it ahead. */
-	reload(state: LaneState, { key, standardKey }: LaneKeys, allTypes: number): void {
+	reload(state: LaneState, { key, standardKey }: LaneKeys): void {
 		const resumed = this.state.status === "paused" && state.status === "active";
 		const before = this.state.subscriptions;
 		this.state = state;
@@ -166,7 +166,7 @@ export class Lane {
 		this.open.join(state, this.position);
 		this.position = Math.max(this.position, state.position);
 		this.stored(state.position);
-		this.#readTypes(allTypes);
+		this.#readTypes();
 		if (this.#hasPassed(before)) this.#hasDropped = true;
 		if (resumed) this.invalidateRetries();
 	}
@@ -361,9 +361,10 @@ export class Lane {
 		if (seq > this.position) this.position = seq;
 	}
 
-	#readTypes(allTypes: number): void {
+	/** A webhook that is subscribed to all types reads the log unfiltered. */
+	#readTypes(): void {
 		const types = [...this.state.subscriptions.keys()].sort();
-		this.types = types.length === allTypes ? undefined : types;
+		this.types = types.length === EVENT_TYPES.length ? undefined : types;
 		this.typesKey = this.types ? types.join(" ") : null;
 	}
 }
