@@ -55,21 +55,21 @@ export const API = [
 	...of("server/src/api/routes/log/bulk.ts", inApi("deferred-rights"), [
 		{
 			name: "filtered-replay-outlives-rights",
-			find: "\t\tawait authorize();\n\t\tconst call = storage.replayMatching",
+			find: "\t\tawait authorizeAgain();\n\t\tconst call = storage.replayMatching",
 			replace: "\t\tconst call = storage.replayMatching",
 			only: "during a bulk action",
 			why: "A removed member's replay by filter continues for several transactions.",
 		},
 		{
 			name: "dismissal-outlives-rights",
-			find: "\t\t\tawait authorize();\n\t\t\tconst these",
+			find: "\t\t\tawait authorizeAgain();\n\t\t\tconst these",
 			replace: "\t\t\tconst these",
 			only: "during a bulk action",
 			why: "A removed member's dismissals continue to the last delivery.",
 		},
 		{
 			name: "retry-outlives-rights",
-			find: "\t\t\t\t\t\tawait authorize();\n\t\t\t\t\t\tconst limit",
+			find: "\t\t\t\t\t\tawait authorizeAgain();\n\t\t\t\t\t\tconst limit",
 			replace: "\t\t\t\t\t\tconst limit",
 			only: "during a bulk action",
 			why: "A removed member's retry of a webhook continues to its last delivery.",

@@ -17,7 +17,7 @@ import type { Projects } from "../registry/projects.ts";
 import type { UrlCheck } from "../registry/url-check.ts";
 import type { Webhooks } from "../registry/webhooks.ts";
 import type { References } from "../search/references.ts";
-import type { Actor, KeyScope, Role, Storage } from "../storage/port.ts";
+import type { Actor, KeyScope, Role, StillAllowed, Storage } from "../storage/port.ts";
 import type { Store } from "../store/index.ts";
 import type { SessionCookie } from "./auth/authorize.ts";
 import type { Changes, LongPolls } from "./changes.ts";
@@ -98,6 +98,8 @@ export interface Call<Q, B> {
 	readonly reply: FastifyReply;
 	/** The caller. @throws Error on open routes, whose callers aren't authenticated */
 	readonly principal: Principal;
+	/** Who must still have the right to call this route when storage makes a change. @throws like {@link principal} */
+	readonly by: StillAllowed | null;
 	/**
 	 * Records the action in the audit log, when the handler is done and before the response is sent. By default, the
 	 * caller did it; open routes have to name the actor.

@@ -5,11 +5,11 @@
 import cookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import Fastify from "fastify";
-import { type AuditNote, actorOf, type Principal } from "../accounts/index.ts";
+import { type AuditNote, actorOf, type Principal, stillAllowed } from "../accounts/index.ts";
 import { REQUESTS } from "../base/budgets.ts";
 import { Turns } from "../base/turns.ts";
 import { HealthCount } from "../registry/health-count.ts";
-import type { Actor } from "../storage/port.ts";
+import type { Actor, StillAllowed } from "../storage/port.ts";
 import { authorize, authorizeAgain, isStillAllowed, principalOf, requireApp } from "./auth/authorize.ts";
 import { KnownCallers, principalName } from "./auth/callers.ts";
 import { EVENT_STREAM } from "./changes.ts";
@@ -31,6 +31,7 @@ import {
 	type Route,
 	ratesOf,
 	readPathParams,
+	roleFor,
 } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
 import { StorageCheck } from "./storage-check.ts";
@@ -167,17 +168,14 @@ interface Noted {
 /**
  * The parts of a {@link Call} that are read when they are used. With these getters in an object literal, each request
  * would get a hidden class of its own, which V8 keeps until the next full collection, with the request and its response.
- * Those that return functions bind them, because handlers destructure their call.
  */
 class LateParts {
 	readonly request: FastifyRequest;
 	readonly #route: Route;
-	readonly #parts: ApiParts;
 
-	constructor(request: FastifyRequest, route: Route, parts: ApiParts) {
+	constructor(request: FastifyRequest, route: Route) {
 		this.request = request;
 		this.#route = route;
-		this.#parts = parts;
 	}
 
 	get body(): unknown {
@@ -188,19 +186,8 @@ class LateParts {
 		return principalOf(this.request);
 	}
 
-	get isStillAllowed() {
-		return () => isStillAllowed(this.request, this.#route, this.#parts);
-	}
-
-	get authorizeAgain() {
-		return () => authorizeAgain(this.request, this.#route, this.#parts);
-	}
-
-	get gone() {
-		return async (what: string): Promise<never> => {
-			await this.authorizeAgain();
-			throw notFound(what);
-		};
+	get by(): StillAllowed | null {
+		return stillAllowed(this.principal, roleFor(this.#route));
 	}
 }
 
@@ -304,13 +291,19 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 			return reading;
 		};
 		const notes: Noted[] = [];
-		const call = Object.assign(new LateParts(request, route, parts), {
+		const call = Object.assign(new LateParts(request, route), {
 			params,
 			query: query.ok ? query.value : {},
 			reply,
 			audit: (note: AuditNote, by = actorOf(principalOf(request))) => notes.push({ by, note }),
 			pause: turns.slices(turnOf(request), REQUESTS.sliceBytes, REQUESTS.pieceBytes),
 			heavy,
+			isStillAllowed: () => isStillAllowed(request, route, parts),
+			authorizeAgain: () => authorizeAgain(request, route, parts),
+			async gone(what: string): Promise<never> {
+				await authorizeAgain(request, route, parts);
+				throw notFound(what);
+			},
 		});
 		if (route.list) {
 			const bytes = lengthOfList(request.body, route.list) * (route.resultBytes ?? 0);

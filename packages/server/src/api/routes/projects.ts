@@ -1,6 +1,6 @@
 import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { actorOf, apiKeyFaults, stillAllowed, stillMember } from "../../accounts/index.ts";
+import { actorOf, apiKeyFaults, stillMember } from "../../accounts/index.ts";
 import { trimmed } from "../../base/text.ts";
 import { DEVELOPER_APP, projectFaults } from "../../registry/projects.ts";
 import { KEY_SCOPES, type Page, type ApiKey as StoredKey, type Project as StoredProject } from "../../storage/port.ts";
@@ -248,9 +248,9 @@ export function apiKeyRoutes({ apiKeys }: ApiParts): Route[] {
 				"It is refused from then on. Other nodes are notified immediately; a node that misses the notification refuses it within five seconds.",
 			access: "developer",
 			success: { status: 204, description: "The key was deleted." },
-			async handler({ params: { projectId, keyId }, principal, audit, gone }) {
+			async handler({ params: { projectId, keyId }, by, audit, gone }) {
 				const key = found("API key", await apiKeys.get(projectId, keyId));
-				if (!(await apiKeys.delete(projectId, keyId, stillAllowed(principal, "developer")))) return gone("API key");
+				if (!(await apiKeys.delete(projectId, keyId, by))) return gone("API key");
 				const target = { kind: "api_key", id: key.id, name: key.name };
 				audit({ projectId, action: "api_key.revoked", target });
 			},

@@ -1,11 +1,11 @@
 /** Bulk replays, retries and dismissals: of a webhook's deliveries, of named ones, or of those that match a filter. */
 import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { type AuditNote, stillAllowed } from "../../../accounts/index.ts";
+import type { AuditNote } from "../../../accounts/index.ts";
 import { BULK_ACTIONS } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
 import { listDeliveries } from "../../../search/deliveries.ts";
-import type { DeliveryKey, MatchingReplays, RetryPosition, StillAllowed, WebhookRef } from "../../../storage/port.ts";
+import type { DeliveryKey, MatchingReplays, RetryPosition, WebhookRef } from "../../../storage/port.ts";
 import { found, notFound } from "../../http/problem.ts";
 import { parseTime, timeRange } from "../../http/validate.ts";
 import { type ApiParts, type Call, type Route, routeIn } from "../../route.ts";
@@ -164,22 +164,11 @@ function knownKeys(deliveries: Static<ReturnType<typeof namedDeliveries>>): Deli
 
 type Matching = Omit<MatchingReplays, "limit">;
 
-/** For whom something long is done. */
-interface Rights {
-	/** Checked again by storage with each piece, which it leaves undone once the right has ended. */
-	readonly by: StillAllowed | null;
-	/**
-	 * Throws if the right to continue has ended: called before each piece, and if storage did nothing, which may be why.
-	 */
-	readonly authorize: () => Promise<void>;
-}
-
-const rightsOf = ({
-	principal,
-	authorizeAgain,
-}: Pick<Call<unknown, unknown>, "principal" | "authorizeAgain">): Rights => {
-	return { by: stillAllowed(principal, "developer"), authorize: authorizeAgain };
-};
+/**
+ * For whom something long is done, in pieces. Storage checks `by` again with each piece, and leaves it undone once the
+ * right has ended. `authorizeAgain` is called before each piece, and if storage did nothing, which may be why.
+ */
+type Rights = Pick<Call<unknown, unknown>, "by" | "authorizeAgain">;
 
 export function bulkRoutes({ storage, engine, clock, logger, references }: ApiParts): Route[] {
 	const webhook = "/v1/projects/{project_id}/webhooks/{webhook_id}";
@@ -214,14 +203,14 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 	async function replayThese(
 		projectId: string,
 		deliveries: readonly DeliveryKey[],
-		{ by, authorize }: Rights,
+		{ by, authorizeAgain }: Rights,
 		done: DeliveryKey[],
 	) {
 		const at = clock.now();
 		let skipped = 0;
 		for (const [i, key] of deliveries.entries()) {
 			try {
-				if (i % BULK_ACTIONS.namedReplays === 0) await authorize();
+				if (i % BULK_ACTIONS.namedReplays === 0) await authorizeAgain();
 				const { kind } = await storage.replayDelivery({ projectId, ...key, at, by });
 				if (kind === "queued") done.push(key);
 				else skipped++;
@@ -232,7 +221,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				return { count, skipped, left: deliveries.length - count - skipped };
 			}
 		}
-		if (done.length === 0) await authorize();
+		if (done.length === 0) await authorizeAgain();
 		return { count: done.length, skipped };
 	}
 
@@ -263,11 +252,11 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 	}
 
 	/** Replays some in one transaction, and has them sent, even if it failed: it may have been committed. */
-	async function replaySome(matching: Matching, { by, authorize }: Rights) {
-		await authorize();
+	async function replaySome(matching: Matching, { by, authorizeAgain }: Rights) {
+		await authorizeAgain();
 		const call = storage.replayMatching({ ...matching, limit: BULK_ACTIONS.replays, by });
 		const replayed = await engine.wakeAfter(matching.projectId, call, ({ count }) => count > 0);
-		if (replayed.count === 0) await authorize();
+		if (replayed.count === 0) await authorizeAgain();
 		return replayed;
 	}
 
@@ -293,15 +282,15 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 	async function dismissThese(
 		projectId: string,
 		deliveries: readonly DeliveryKey[],
-		{ by, authorize }: Rights,
+		{ by, authorizeAgain }: Rights,
 		done: DeliveryKey[],
 	): Promise<void> {
 		const at = clock.now();
 		for (let from = 0; from < deliveries.length; from += BULK_ACTIONS.dismissals) {
-			await authorize();
+			await authorizeAgain();
 			const these = deliveries.slice(from, from + BULK_ACTIONS.dismissals);
 			const results = await storage.dismissDeliveries({ projectId, deliveries: these, at, by });
-			if (!results.includes(true)) await authorize();
+			if (!results.includes(true)) await authorizeAgain();
 			done.push(...these.filter((_, i) => results[i]));
 		}
 	}
@@ -329,7 +318,6 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			async handler(call) {
 				const { params, body, audit } = call;
 				const { projectId, webhookId } = params;
-				const rights = rightsOf(call);
 				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
 				const at = clock.now();
 				const selection = { ...timeRange(body.since, body.until), webhookIds: [webhookId], statuses: [body.status] };
@@ -339,7 +327,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				try {
 					do {
 						// Attempts that fail again meanwhile are left alone, so that this ends.
-						const step = await replaySome({ projectId, selection, at, after }, rights);
+						const step = await replaySome({ projectId, selection, at, after }, call);
 						count += step.count;
 						after = step.next ?? undefined;
 					} while (after !== undefined);
@@ -362,20 +350,19 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			async handler(call) {
 				const { params, body, audit } = call;
 				const { projectId } = params;
-				const rights = rightsOf(call);
 				const { filter = {}, dry_run = false } = body;
 				if (body.deliveries) {
 					const deliveries = knownKeys(body.deliveries);
 					const note = await naming(projectId, "deliveries.replayed", { deliveries });
 					const done: DeliveryKey[] = [];
-					const replaying = replayThese(projectId, deliveries, rights, done);
+					const replaying = replayThese(projectId, deliveries, call, done);
 					const result = await engine.wakeAfter(projectId, replaying, ({ count }) => count > 0);
 					if (done.length > 0) audit(note(done));
 					return result;
 				}
-				if (dry_run) return await replayMatching(projectId, body, rights);
+				if (dry_run) return await replayMatching(projectId, body, call);
 				const note = await naming(projectId, "deliveries.replayed", { filter });
-				const result = await replayMatching(projectId, body, rights);
+				const result = await replayMatching(projectId, body, call);
 				if (result.count > 0) audit(note([], result.count));
 				return result;
 			},
@@ -387,10 +374,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			access: "developer",
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are retried now.", schema: ReplayedCount },
-			async handler(call) {
-				const { params, audit } = call;
-				const { projectId, webhookId } = params;
-				const { by, authorize } = rightsOf(call);
+			async handler({ params: { projectId, webhookId }, by, audit, authorizeAgain }) {
 				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
 				const at = clock.now();
 				// No more than wait now, so that this ends even if they fail again meanwhile.
@@ -399,11 +383,11 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				let after: RetryPosition | null | undefined;
 				try {
 					while (count < waiting && after !== null) {
-						await authorize();
+						await authorizeAgain();
 						const limit = Math.min(BULK_ACTIONS.retries, waiting - count);
 						const retrying = storage.retryWaiting({ projectId, webhookId, at, limit, after, by });
 						const step = await engine.wakeAfter(projectId, retrying, ({ seqs }) => seqs.length > 0);
-						if (step.seqs.length === 0) await authorize();
+						if (step.seqs.length === 0) await authorizeAgain();
 						count += step.seqs.length;
 						after = step.next;
 					}
@@ -420,22 +404,19 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			body: RetriesRequest,
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are retried now.", schema: Retries },
-			async handler(call) {
-				const { params, body, audit } = call;
-				const { projectId } = params;
-				const { by, authorize } = rightsOf(call);
+			async handler({ params: { projectId }, body, by, audit, authorizeAgain }) {
 				const keys = knownKeys(body.deliveries);
 				const note = await naming(projectId, "deliveries.retried", { deliveries: keys });
 				const at = clock.now();
 				const done: DeliveryKey[] = [];
 				try {
 					for (let from = 0; from < keys.length; from += BULK_ACTIONS.namedRetries) {
-						await authorize();
+						await authorizeAgain();
 						const these = keys.slice(from, from + BULK_ACTIONS.namedRetries);
 						const retrying = storage.retryDeliveries({ projectId, deliveries: these, at, by });
 						const isQueued = ({ kind }: Awaited<typeof retrying>[number]) => kind === "queued";
 						const results = await engine.wakeAfter(projectId, retrying, (some) => some.some(isQueued));
-						if (!results.some(isQueued)) await authorize();
+						if (!results.some(isQueued)) await authorizeAgain();
 						done.push(...these.filter((_, i) => isQueued(results[i]!)));
 					}
 				} finally {
@@ -455,14 +436,13 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			async handler(call) {
 				const { params, body, audit } = call;
 				const { projectId } = params;
-				const rights = rightsOf(call);
 				const { filter = {} } = body;
 				const deliveries = body.deliveries && keysOf(body.deliveries);
 				const note = await naming(projectId, "deliveries.dismissed", deliveries ? { deliveries } : { filter });
 				const done: DeliveryKey[] = [];
 				try {
 					if (deliveries) {
-						await dismissThese(projectId, deliveries, rights, done);
+						await dismissThese(projectId, deliveries, call, done);
 						return { count: done.length, skipped: deliveries.length - done.length };
 					}
 					const { filter: matching, searched } = await logFilter(references, projectId, filter, 1, TYPES);
@@ -470,7 +450,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 					let before = positionOf(body.cursor, "/cursor");
 					for (let page = 0; page < DISMISSED_PAGES; page++) {
 						const { rows, next } = await listDeliveries(storage, projectId, failed, { limit: MAX_NAMED, before });
-						await dismissThese(projectId, rows, rights, done);
+						await dismissThese(projectId, rows, call, done);
 						before = next ?? undefined;
 						if (next === null) break;
 					}

@@ -1,6 +1,6 @@
 import { type EventType, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { type AuditNote, stillAllowed } from "../../../accounts/index.ts";
+import type { AuditNote } from "../../../accounts/index.ts";
 import { LOG_READS, RESPONSES } from "../../../base/budgets.ts";
 import { grouped } from "../../../base/text.ts";
 import {
@@ -160,8 +160,7 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 			rate: "replays",
 			success: { status: 202, description: "The new series has begun.", schema: ReplayAccepted },
 			problems: { conflict: "The delivery is still attempting." },
-			async handler({ params, principal, audit, gone }) {
-				const by = stillAllowed(principal, "developer");
+			async handler({ params, by, audit, gone }) {
 				const call = storage.replayDelivery({ ...params, at: clock.now(), by });
 				const result = await engine.wakeAfter(params.projectId, call, ({ kind }) => kind === "queued");
 				if (result.kind === "no_delivery") return gone("delivery");
@@ -182,9 +181,9 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 			rate: "replays",
 			success: { status: 202, description: "The attempt is due now.", schema: ReplayAccepted },
 			problems: { conflict: "No attempt of this delivery is waiting." },
-			async handler({ params, principal, audit, authorizeAgain }) {
+			async handler({ params, by, audit, authorizeAgain }) {
 				const { projectId, webhookId, eventId } = params;
-				const [deliveries, by] = [[{ webhookId, eventId }], stillAllowed(principal, "developer")];
+				const deliveries = [{ webhookId, eventId }];
 				const call = storage.retryDeliveries({ projectId, deliveries, at: clock.now(), by });
 				const [result] = await engine.wakeAfter(projectId, call, ([one]) => one!.kind === "queued");
 				if (result!.kind === "nothing_waits") {
@@ -213,8 +212,8 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 				schema: component("TestCancelled")({ cancelled: Type.Boolean() }),
 			},
 			problems: { conflict: "It isn't a test event, or no attempt of it is waiting." },
-			async handler({ params, principal, audit, authorizeAgain }) {
-				const call = storage.cancelTest({ ...params, by: stillAllowed(principal, "developer") });
+			async handler({ params, by, audit, authorizeAgain }) {
+				const call = storage.cancelTest({ ...params, by });
 				const result = await engine.wakeAfter(params.projectId, call, (result) => result === "cancelled");
 				if (result !== "cancelled") {
 					await authorizeAgain();
@@ -242,9 +241,9 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 				schema: component("Dismissed")({ dismissed: Type.Boolean() }),
 			},
 			problems: { conflict: "The delivery isn't dead-lettered." },
-			async handler({ params, principal, audit, authorizeAgain }) {
+			async handler({ params, by, audit, authorizeAgain }) {
 				const { projectId, webhookId, eventId } = params;
-				const [deliveries, by] = [[{ webhookId, eventId }], stillAllowed(principal, "developer")];
+				const deliveries = [{ webhookId, eventId }];
 				const [dismissed] = await storage.dismissDeliveries({ projectId, deliveries, at: clock.now(), by });
 				if (!dismissed) {
 					await authorizeAgain();

@@ -1,6 +1,6 @@
 import { EVENT_TYPES, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { type AuditNote, type Principal, stillAllowed } from "../../../accounts/index.ts";
+import type { AuditNote } from "../../../accounts/index.ts";
 import { MAX_IN_FLIGHT, type WebhookView } from "../../../registry/webhooks.ts";
 import type { Webhook as StoredWebhook } from "../../../storage/port.ts";
 import { found, invalid, Problem } from "../../http/problem.ts";
@@ -156,9 +156,6 @@ function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof Webhoo
 const OLD_SECRET =
 	"This webhook's secret was created before Standard Webhooks were supported. Rotate the secret, then turn standard_webhooks on.";
 
-/** Who must still have the right to change webhooks when a change is stored. */
-const onBehalfOf = (principal: Principal) => stillAllowed(principal, "developer");
-
 export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiParts): Route[] {
 	const path = "/v1/projects/{project_id}/webhooks";
 	const one = `${path}/{webhook_id}`;
@@ -175,8 +172,8 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 				schema: component("CreatedWebhook")({ ...shownFields, secret: Secret }),
 			},
 			problems: { conflict: "The project has reached its maximum number of webhooks." },
-			async handler({ params, body, principal, audit, gone }) {
-				const result = await webhooks.create(params.projectId, body, onBehalfOf(principal));
+			async handler({ params, body, by, audit, gone }) {
+				const result = await webhooks.create(params.projectId, body, by);
 				switch (result.kind) {
 					case "created":
 						audit(noteOf("webhook.created", result.view.webhook));
@@ -248,9 +245,9 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 			faults: (body) => webhooks.faults(body),
 			success: { status: 200, description: "The webhook as changed.", schema: Webhook },
 			problems: { conflict: "Its secret is too old for `standard_webhooks`." },
-			async handler({ params: { projectId, webhookId }, body, principal, audit, gone }) {
+			async handler({ params: { projectId, webhookId }, body, by, audit, gone }) {
 				const before = await webhooks.get(projectId, webhookId);
-				const result = await webhooks.update(projectId, webhookId, body, onBehalfOf(principal));
+				const result = await webhooks.update(projectId, webhookId, body, by);
 				if (result.kind === "invalid") throw invalid(result.faults);
 				if (result.kind === "no_webhook") return gone("webhook");
 				if (result.kind === "old_secret") throw new Problem("conflict", OLD_SECRET);
@@ -265,9 +262,9 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 				"Pending deliveries are closed and logged with the reason `deleted`. Log entries stay until their retention ends.",
 			access: "developer",
 			success: { status: 204, description: "The webhook was deleted." },
-			async handler({ params: { projectId, webhookId }, principal, audit, gone }) {
+			async handler({ params: { projectId, webhookId }, by, audit, gone }) {
 				const view = found("webhook", await webhooks.get(projectId, webhookId));
-				if (!(await webhooks.delete(projectId, webhookId, onBehalfOf(principal)))) return gone("webhook");
+				if (!(await webhooks.delete(projectId, webhookId, by))) return gone("webhook");
 				audit(noteOf("webhook.deleted", view.webhook));
 			},
 		}),
@@ -276,9 +273,9 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 			description: "The old secret signs nothing from then on. Only this response shows the new one.",
 			access: "developer",
 			success: { status: 200, description: "The new secret.", schema: component("RotatedSecret")({ secret: Secret }) },
-			async handler({ params: { projectId, webhookId }, principal, audit, gone }) {
+			async handler({ params: { projectId, webhookId }, by, audit, gone }) {
 				const view = found("webhook", await webhooks.get(projectId, webhookId));
-				const secret = await webhooks.rotateSecret(projectId, webhookId, onBehalfOf(principal));
+				const secret = await webhooks.rotateSecret(projectId, webhookId, by);
 				if (secret === null) return gone("webhook");
 				audit(noteOf("webhook.secret_rotated", view.webhook));
 				return { secret };
@@ -297,7 +294,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 				schema: component("TestAccepted")({ event_id: id("evt", "test event") }),
 			},
 			problems: { conflict: "The webhook is paused, or the database is in quarantine." },
-			async handler({ params: { projectId, webhookId }, body, principal, audit, gone }) {
+			async handler({ params: { projectId, webhookId }, body, by, audit, gone }) {
 				const view = found("webhook", await webhooks.get(projectId, webhookId));
 				if (view.webhook.status === "paused")
 					throw new Problem("conflict", "The webhook is paused, so nothing is sent to it. Resume it first.");
@@ -306,7 +303,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 						"conflict",
 						"The service was restored from a backup, and sends nothing until its operator releases it.",
 					);
-				const result = await engine.sendTest(projectId, webhookId, body.type, stillAllowed(principal, "developer"));
+				const result = await engine.sendTest(projectId, webhookId, body.type, by);
 				if (result.kind === "no_webhook") return gone("webhook");
 				if (result.kind === "not_subscribed")
 					throw invalid([{ pointer: "/type", detail: "must be a type that the webhook is subscribed to" }]);
