@@ -24,7 +24,7 @@ interface GaugeSource {
 	readonly logger: Logger;
 }
 
-export type WatchedBudget = Pick<Budget, "name" | "limit" | "used" | "refusals">;
+type WatchedBudget = Pick<Budget, "name" | "limit" | "used" | "refusals">;
 
 /** Values by their labels; none for a metric without labels. */
 type Values = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
@@ -35,24 +35,20 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics() {
 	const registry = new Registry();
 	collectDefaultMetrics({ register: registry });
-	const show = shownIn(registry);
-	const registers = [registry];
-	const counter = (name: string, help: string, labelNames: string[] = []) =>
-		new Counter({ name, help, labelNames, registers });
+	const { counter, histogram, gauge, gauges, counters } = metricsOf(registry);
 
-	show.gauges(
+	gauges(
 		"posthorn_build_info",
 		"Always 1; the label is the version of Posthorn that this node runs.",
 		["version"],
 		() => [[{ version: VERSION }, 1]],
 	);
-	const requests = new Histogram({
-		name: "posthorn_http_request_duration_seconds",
-		help: "Duration of API requests by route, method and status class.",
-		labelNames: ["route", "method", "status"],
-		buckets: BUCKETS_S,
-		registers,
-	});
+	const requests = histogram(
+		"posthorn_http_request_duration_seconds",
+		"Duration of API requests by route, method and status class.",
+		BUCKETS_S,
+		["route", "method", "status"],
+	);
 	const published = counter("posthorn_events_published_total", "Events committed to a log.");
 	const attempts = counter(
 		"posthorn_attempts_total",
@@ -64,12 +60,11 @@ export function createMetrics() {
 		"Rows that retention deleted: events, or attempts of the delivery log.",
 		["rows"],
 	);
-	const durations = new Histogram({
-		name: "posthorn_attempt_duration_seconds",
-		help: "Duration of requests until a response or a timeout; attempts that reached no receiver are left out.",
-		buckets: ATTEMPT_BUCKETS_S,
-		registers,
-	});
+	const durations = histogram(
+		"posthorn_attempt_duration_seconds",
+		"Duration of requests until a response or a timeout; attempts that reached no receiver are left out.",
+		ATTEMPT_BUCKETS_S,
+	);
 	const losses = counter(
 		"posthorn_projects_lost_total",
 		"Projects that this node dropped without releasing their leases: stale, expired, rewound, epoch, refused or fault.",
@@ -94,6 +89,15 @@ export function createMetrics() {
 		swept: (rows, count) => deleted.inc({ rows }, count),
 	};
 
+	const budgets: WatchedBudget[] = [];
+	const ofBudgets = (field: "limit" | "used" | "refusals") => (): Values =>
+		budgets.map((budget) => [{ budget: budget.name }, budget[field]]);
+	const limit = "The budget's limit for all owners together.";
+	const refusals = "Refusals because an owner's share or the whole budget was used up.";
+	gauges("posthorn_budget_limit", limit, ["budget"], ofBudgets("limit"));
+	gauges("posthorn_budget_used", "The amount in use.", ["budget"], ofBudgets("used"));
+	counters("posthorn_budget_refusals_total", refusals, ["budget"], ofBudgets("refusals"));
+
 	return {
 		registry,
 		engine,
@@ -101,85 +105,158 @@ export function createMetrics() {
 		request(route: string, method: string, status: number, seconds: number): void {
 			requests.observe({ route, method, status: `${Math.floor(status / 100)}xx` }, seconds);
 		},
-		watchStorage: (source: GaugeSource) => watchStorage(registry, source),
+		/** Storage gauges. If storage doesn't respond they are left out. `up` says so, and if it is full. */
+		watchStorage({ storage, storageCheck, clock, logger }: GaugeSource): void {
+			let readAt: Moment | null = null;
+			let reading: Promise<Gauges | null> = Promise.resolve(null);
+			const read = () => {
+				if (readAt === null || havePassed(clock, GAUGES_EVERY_MS, readAt)) {
+					readAt = momentOf(clock);
+					reading = storage.gauges().catch((error: unknown) => {
+						logger.warn({ err: error }, "failed to read gauges from storage");
+						return null;
+					});
+				}
+				return reading;
+			};
+			const stored = (name: string, help: string, value: (gauges: Gauges) => number) =>
+				gauge(name, help, async () => {
+					const gauges = await read();
+					return gauges && value(gauges);
+				});
+			gauge("posthorn_storage_up", "1 while storage reads and commits, else 0.", async () => {
+				const [gauges, state] = await Promise.all([read(), storageCheck.read()]);
+				return Number(gauges !== null && state === "ok");
+			});
+			stored("posthorn_projects", "Projects.", ({ projects }) => projects);
+			stored("posthorn_webhooks", "Webhooks.", ({ webhooks }) => webhooks);
+			stored("posthorn_backlog_events", "Deliveries waiting for their first attempt.", ({ backlog }) => backlog);
+			const age = "How long the oldest of them has waited; 0 if there is none.";
+			stored("posthorn_backlog_oldest_age_seconds", age, ({ oldestAt }) =>
+				oldestAt === null ? 0 : Math.max(0, clock.now() - oldestAt) / 1_000,
+			);
+			const retries = "Deliveries waiting for their next attempt.";
+			stored("posthorn_retries_waiting", retries, ({ retriesWaiting }) => retriesWaiting);
+			const dead = "Dead-lettered deliveries that are still in the log.";
+			stored("posthorn_dead_letters", dead, ({ deadLetters }) => deadLetters);
+		},
 		watchHealth(count: Pick<HealthCount, "read">): void {
 			const help = "Webhooks by their health: failing, unstable, healthy, idle or paused. Counted about once a minute.";
 			// None until they have been counted.
-			show.gauges("posthorn_webhook_health", help, ["health"], () =>
+			gauges("posthorn_webhook_health", help, ["health"], () =>
 				Object.entries(count.read() ?? {}).map(([health, webhooks]) => [{ health }, webhooks]),
 			);
 		},
 		/** Counts work on a database that nodes share. */
-		database: () => countDatabase(registry),
+		database(): Required<DatabaseObserver> {
+			const commits = histogram(
+				"posthorn_database_commit_duration_seconds",
+				"Duration of transactions from their start until the response to their commit, by purpose.",
+				BUCKETS_S,
+				["pool"],
+			);
+			const repeats = counter("posthorn_database_conflicts_total", "Transactions that were retried.", ["pool"]);
+			const opened = counter("posthorn_database_connections_opened_total", "Connections opened.", ["pool"]);
+			const lost = counter("posthorn_database_connections_lost_total", "Connections broken.", ["pool"]);
+			const takenOver = counter(
+				"posthorn_projects_taken_over_total",
+				"Projects acquired from a node that hadn't released them.",
+			);
+			const lostEvents = counter(
+				"posthorn_log_lost_events_total",
+				"Acknowledged events found missing after the database continued from an earlier state.",
+			);
+			return {
+				committed: (pool, seconds) => commits.observe({ pool }, seconds),
+				repeated: (pool) => repeats.inc({ pool }),
+				connected: (pool) => opened.inc({ pool }),
+				disconnected: (pool) => lost.inc({ pool }),
+				takenOver: (projects) => takenOver.inc(projects),
+				lostTail: ({ count }) => lostEvents.inc(count),
+			};
+		},
 		watchPools(read: () => Readonly<Record<ConnectionUse, PoolState>>): void {
 			const open = "Open database connections, by purpose and by whether they are in use.";
-			show.gauges("posthorn_database_connections", open, ["pool", "state"], () =>
+			gauges("posthorn_database_connections", open, ["pool", "state"], () =>
 				Object.entries(read()).flatMap(([pool, { busy, idle }]) => [
 					[{ pool, state: "busy" }, busy] as const,
 					[{ pool, state: "idle" }, idle] as const,
 				]),
 			);
-			show.gauges("posthorn_database_waiting", "Calls waiting for a connection.", ["pool"], () =>
+			gauges("posthorn_database_waiting", "Calls waiting for a connection.", ["pool"], () =>
 				Object.entries(read()).map(([pool, { waiting }]) => [{ pool }, waiting]),
 			);
 		},
 		watchShortages(shortages: Pick<Shortages, "lasts" | "total">): void {
 			const total =
 				"Sends deferred because this node ran out of something: descriptors, memory, ports or name_servers.";
-			show.counters("posthorn_shortages_total", total, ["kind"], () =>
+			counters("posthorn_shortages_total", total, ["kind"], () =>
 				SHORTAGES.map((kind) => [{ kind }, shortages.total(kind)]),
 			);
-			show.gauges("posthorn_shortage", "1 during the shortage, else 0.", ["kind"], () =>
+			gauges("posthorn_shortage", "1 during the shortage, else 0.", ["kind"], () =>
 				SHORTAGES.map((kind) => [{ kind }, Number(shortages.lasts(kind))]),
 			);
 		},
 		watchClock(isOnHold: () => boolean, databaseAheadMs: () => number): void {
 			const help =
 				"1 while the clock is too far ahead to be trusted, so that nothing is deleted or dead-lettered for its age; else 0.";
-			show.gauge("posthorn_clock_hold", help, () => Number(isOnHold()));
+			gauge("posthorn_clock_hold", help, () => Number(isOnHold()));
 			const ahead = "How far the database's clock is ahead of this node's; 0 within half a second, and on SQLite.";
-			show.gauge("posthorn_database_clock_ahead_seconds", ahead, () => databaseAheadMs() / 1_000);
+			gauge("posthorn_database_clock_ahead_seconds", ahead, () => databaseAheadMs() / 1_000);
 		},
 		watchQuarantine(isQuarantined: () => boolean): void {
 			const help = "1 while the database was restored and not released yet, so that nothing is sent; else 0.";
-			show.gauge("posthorn_quarantine", help, () => Number(isQuarantined()));
+			gauge("posthorn_quarantine", help, () => Number(isQuarantined()));
 		},
 		watchHandshakes(handshakes: Pick<Handshakes, "costly">): void {
 			const help = "TLS handshakes with receivers that took too much CPU time or too many bytes.";
-			show.counters("posthorn_costly_handshakes_total", help, [], () => [[{}, handshakes.costly]]);
+			counters("posthorn_costly_handshakes_total", help, [], () => [[{}, handshakes.costly]]);
 		},
 		watchNode(read: () => NodeState): void {
 			const node = "Always 1; the label is this node's id, as in the database and in logs.";
-			show.gauges("posthorn_node_info", node, ["node"], () => [[{ node: read().id }, 1]]);
-			show.gauge("posthorn_node_projects", "Projects that this node runs.", () => read().projects);
+			gauges("posthorn_node_info", node, ["node"], () => [[{ node: read().id }, 1]]);
+			gauge("posthorn_node_projects", "Projects that this node runs.", () => read().projects);
 			const refused =
 				"Projects paused on this node because their outcomes can't be committed: storage refuses them, or there is a bug.";
-			show.gauge("posthorn_projects_refused", refused, () => read().refused);
+			gauge("posthorn_projects_refused", refused, () => read().refused);
 			if (read().sharing === null) return;
 			const share = "The most projects that this node acquires on its own: its share of all, plus a quarter.";
-			show.gauge("posthorn_node_share_projects", share, () => read().sharing?.share ?? 0);
+			gauge("posthorn_node_share_projects", share, () => read().sharing?.share ?? 0);
 			const nodes = "Live nodes when this node last checked, including itself.";
-			show.gauge("posthorn_nodes", nodes, () => read().sharing?.nodes ?? 0);
+			gauge("posthorn_nodes", nodes, () => read().sharing?.nodes ?? 0);
 		},
-		watchBudgets: showBudgets(registry),
+		watchBudgets(added: readonly WatchedBudget[]): void {
+			for (const budget of added) {
+				if (budgets.some(({ name }) => name === budget.name))
+					throw new Error(`Two budgets are named ${budget.name}; their metrics would collide.`);
+				budgets.push(budget);
+			}
+		},
 		watchRates(read: () => Iterable<readonly [RateName, number]>): void {
 			const help = "Requests that were refused because there were too many of their kind, by rate.";
-			show.counters("posthorn_rate_refusals_total", help, ["rate"], () =>
+			counters("posthorn_rate_refusals_total", help, ["rate"], () =>
 				Array.from(read(), ([rate, refusals]) => [{ rate }, refusals]),
 			);
 		},
 	};
 }
 
-/** Adds metrics whose values are read on each scrape. A counter's are totals. */
-function shownIn(registry: Registry) {
+/** Adds metrics. The values of gauges and `counters` are read on each scrape; those of counters are totals. */
+function metricsOf(registry: Registry) {
 	const registers = [registry];
 	return {
-		gauge: (name: string, help: string, read: () => number) =>
+		counter: (name: string, help: string, labelNames: string[] = []) =>
+			new Counter({ name, help, labelNames, registers }),
+		histogram: (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
+			new Histogram({ name, help, buckets, labelNames, registers }),
+		/** Left out while its value is null. */
+		gauge: (name: string, help: string, read: () => number | null | Promise<number | null>) =>
 			new Gauge({
 				...{ name, help, registers },
-				collect() {
-					this.set(read());
+				async collect() {
+					const value = await read();
+					if (value === null) this.remove();
+					else this.set(value);
 				},
 			}),
 		gauges: (name: string, help: string, labelNames: string[], read: () => Values) =>
@@ -198,107 +275,5 @@ function shownIn(registry: Registry) {
 					for (const [labels, value] of read()) this.inc(labels, value);
 				},
 			}),
-	};
-}
-
-/** Storage gauges, read on scrape. If storage doesn't respond they are left out. `up` says so, and if it is full. */
-function watchStorage(registry: Registry, { storage, storageCheck, clock, logger }: GaugeSource): void {
-	let readAt: Moment | null = null;
-	let reading: Promise<Gauges | null> = Promise.resolve(null);
-	const read = () => {
-		if (readAt === null || havePassed(clock, GAUGES_EVERY_MS, readAt)) {
-			readAt = momentOf(clock);
-			reading = storage.gauges().catch((error: unknown) => {
-				logger.warn({ err: error }, "failed to read gauges from storage");
-				return null;
-			});
-		}
-		return reading;
-	};
-	const gauge = (name: string, help: string, value: (gauges: Gauges) => number) =>
-		new Gauge({
-			name,
-			help,
-			registers: [registry],
-			async collect() {
-				const gauges = await read();
-				if (gauges) this.set(value(gauges));
-				else this.remove();
-			},
-		});
-	new Gauge({
-		name: "posthorn_storage_up",
-		help: "1 while storage reads and commits, else 0.",
-		registers: [registry],
-		async collect() {
-			const [gauges, state] = await Promise.all([read(), storageCheck.read()]);
-			this.set(gauges !== null && state === "ok" ? 1 : 0);
-		},
-	});
-	gauge("posthorn_projects", "Projects.", ({ projects }) => projects);
-	gauge("posthorn_webhooks", "Webhooks.", ({ webhooks }) => webhooks);
-	gauge("posthorn_backlog_events", "Deliveries waiting for their first attempt.", ({ backlog }) => backlog);
-	gauge(
-		"posthorn_backlog_oldest_age_seconds",
-		"How long the oldest of them has waited; 0 if there is none.",
-		({ oldestAt }) => (oldestAt === null ? 0 : Math.max(0, clock.now() - oldestAt) / 1_000),
-	);
-	const retries = "Deliveries waiting for their next attempt.";
-	gauge("posthorn_retries_waiting", retries, ({ retriesWaiting }) => retriesWaiting);
-	const dead = "Dead-lettered deliveries that are still in the log.";
-	gauge("posthorn_dead_letters", dead, ({ deadLetters }) => deadLetters);
-}
-
-/** Shows budgets by their names: the returned function adds more. */
-function showBudgets(registry: Registry): (budgets: readonly WatchedBudget[]) => void {
-	const show = shownIn(registry);
-	const watched: WatchedBudget[] = [];
-	const values = (field: "limit" | "used" | "refusals") => (): Values =>
-		watched.map((budget) => [{ budget: budget.name }, budget[field]]);
-	const limit = "The budget's limit for all owners together.";
-	const refusals = "Refusals because an owner's share or the whole budget was used up.";
-	show.gauges("posthorn_budget_limit", limit, ["budget"], values("limit"));
-	show.gauges("posthorn_budget_used", "The amount in use.", ["budget"], values("used"));
-	show.counters("posthorn_budget_refusals_total", refusals, ["budget"], values("refusals"));
-	return (budgets) => {
-		for (const budget of budgets) {
-			if (watched.some(({ name }) => name === budget.name))
-				throw new Error(`Two budgets are named ${budget.name}; their metrics would collide.`);
-			watched.push(budget);
-		}
-	};
-}
-
-function countDatabase(registry: Registry): Required<DatabaseObserver> {
-	const registers = [registry];
-	const labelNames = ["pool"] as const;
-	const counter = (name: string, help: string) => new Counter({ name, help, labelNames, registers });
-	const commits = new Histogram({
-		name: "posthorn_database_commit_duration_seconds",
-		help: "Duration of transactions from their start until the response to their commit, by purpose.",
-		labelNames,
-		buckets: BUCKETS_S,
-		registers,
-	});
-	const repeats = counter("posthorn_database_conflicts_total", "Transactions that were retried.");
-	const opened = counter("posthorn_database_connections_opened_total", "Connections opened.");
-	const lost = counter("posthorn_database_connections_lost_total", "Connections broken.");
-	const takenOver = new Counter({
-		name: "posthorn_projects_taken_over_total",
-		help: "Projects acquired from a node that hadn't released them.",
-		registers,
-	});
-	const lostEvents = new Counter({
-		name: "posthorn_log_lost_events_total",
-		help: "Acknowledged events found missing after the database continued from an earlier state.",
-		registers,
-	});
-	return {
-		committed: (pool, seconds) => commits.observe({ pool }, seconds),
-		repeated: (pool) => repeats.inc({ pool }),
-		connected: (pool) => opened.inc({ pool }),
-		disconnected: (pool) => lost.inc({ pool }),
-		takenOver: (projects) => takenOver.inc(projects),
-		lostTail: ({ count }) => lostEvents.inc(count),
 	};
 }
