@@ -61,12 +61,6 @@ export const REGISTRY = [
 	]),
 	...of("server/src/registry/webhooks.ts", inApi("webhooks"), [
 		{
-			name: "webhook-faults-width",
-			find: "max_in_flight <= MAX_IN_FLIGHT.max",
-			replace: "max_in_flight < MAX_IN_FLIGHT.max",
-			why: "The largest width that is documented is refused.",
-		},
-		{
 			name: "webhook-faults-fragment",
 			find: 'if (text.includes("#"))',
 			replace: "if (url.hash.length > 1)",
@@ -83,6 +77,14 @@ export const REGISTRY = [
 			find: "return calledUrl(text).length > maxLength ? tooLong : [];",
 			replace: "return [];",
 			why: "A URL that is too long once it is encoded is registered.",
+		},
+	]),
+	...of("server/src/api/routes/webhooks/webhooks.ts", inApi("webhooks"), [
+		{
+			name: "webhook-faults-width",
+			find: "maximum: MAX_IN_FLIGHT.max,",
+			replace: "maximum: MAX_IN_FLIGHT.max - 1,",
+			why: "The largest width that is documented is refused.",
 		},
 	]),
 	...of(

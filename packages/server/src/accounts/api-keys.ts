@@ -1,10 +1,9 @@
-import { NAME_LENGTH } from "@posthorn/protocol";
 import { API_KEYS } from "../base/budgets.ts";
 import { type Clock, havePassed, type Moment, momentOf, type Timer } from "../base/clock.ts";
 import { BoundedMap } from "../base/collections.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import { type Fault, type Invalid, textFaults, trimmed } from "../base/text.ts";
+import { type Fault, type Invalid, trimmed } from "../base/text.ts";
 import {
 	type Actor,
 	type ApiKey,
@@ -17,6 +16,7 @@ import {
 	type Storage,
 } from "../storage/port.ts";
 import type { OperatorKey } from "./operator-key.ts";
+import { nameFaults } from "./people.ts";
 import type { Principal } from "./sessions.ts";
 import { type Ask, askImmediately, createKey, isKey, keyHash } from "./tokens.ts";
 
@@ -77,7 +77,7 @@ export class ApiKeys {
 		| { readonly kind: "not_member" }
 	> {
 		const { storage, ids, clock } = this.#options;
-		const faults = [...apiKeyFaults(rest), ...expiryFaults(expiresAt, clock.now())];
+		const faults = [...nameFaults(rest), ...expiryFaults(expiresAt, clock.now())];
 		if (faults.length > 0) return { kind: "invalid", faults };
 		const key = createKey(API_KEY_PREFIX);
 		const row = {
@@ -154,10 +154,6 @@ export class ApiKeys {
 			return found;
 		});
 	}
-}
-
-export function apiKeyFaults({ name }: { readonly name?: string }): Fault[] {
-	return name === undefined ? [] : textFaults(name, "/name", NAME_LENGTH);
 }
 
 function expiryFaults(expiresAt: number | null, now: number): Fault[] {

@@ -9,7 +9,7 @@ import { People } from "./people.ts";
 import { Sessions } from "./sessions.ts";
 import { Guesses } from "./tokens.ts";
 
-export { API_KEY_PREFIX, ApiKeys, apiKeyFaults } from "./api-keys.ts";
+export { API_KEY_PREFIX, ApiKeys } from "./api-keys.ts";
 export { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS, Audit, type AuditNote } from "./audit.ts";
 export { Members } from "./members.ts";
 export {
@@ -28,6 +28,7 @@ export {
 	emailFaults,
 	MAX_EMAIL,
 	type NewPerson,
+	nameFaults,
 	normalEmail,
 	PASSWORD_LENGTH,
 	People,

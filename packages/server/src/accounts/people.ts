@@ -329,9 +329,14 @@ export function accountFaults({ email, name, password, known }: AccountInput): F
 	const about = [email, name, known?.email, known?.name].filter((each) => each !== undefined);
 	return [
 		...(email === undefined ? [] : emailFaults(email)),
-		...(name === undefined ? [] : textFaults(name, "/name", NAME_LENGTH)),
+		...nameFaults({ name }),
 		...(password === undefined ? [] : passwordFaults(password, about)),
 	];
+}
+
+/** The faults of the name of an account, a project or an API key. */
+export function nameFaults({ name }: { readonly name?: string | undefined }): Fault[] {
+	return name === undefined ? [] : textFaults(name, "/name", NAME_LENGTH);
 }
 
 export function emailFaults(email: string): Fault[] {

@@ -1,13 +1,11 @@
-import { NAME_LENGTH } from "@posthorn/protocol";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
-import { type Fault, type Invalid, textFaults, trimmed } from "../base/text.ts";
+import { trimmed } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Project, RegistryStorage, StillMember } from "../storage/port.ts";
 
 /** The app that adds webhooks, API keys and logs to a project. */
 export const DEVELOPER_APP = "developer";
-const APPS: readonly string[] = [DEVELOPER_APP];
 
 export interface ProjectInput {
 	readonly name: string;
@@ -30,9 +28,7 @@ export class Projects {
 		this.#options = options;
 	}
 
-	async create(input: ProjectInput): Promise<Invalid | { readonly kind: "created"; readonly project: Project }> {
-		const faults = projectFaults(input);
-		if (faults.length > 0) return { kind: "invalid", faults };
+	async create(input: ProjectInput): Promise<Project> {
 		const { storage, clock, ids } = this.#options;
 		const project: Project = {
 			id: ids.next("project"),
@@ -41,7 +37,7 @@ export class Projects {
 			createdAt: clock.now(),
 		};
 		await storage.createProject(project);
-		return { kind: "created", project };
+		return project;
 	}
 
 	/**
@@ -56,14 +52,4 @@ export class Projects {
 			(project) => (project ? "project" : "nothing"),
 		);
 	}
-}
-
-export function projectFaults({ name, apps }: Partial<ProjectInput>): Fault[] {
-	const faults = name === undefined ? [] : textFaults(name, "/name", NAME_LENGTH);
-	for (const [index, app] of (apps ?? []).entries()) {
-		if (!APPS.includes(app))
-			faults.push({ pointer: `/apps/${index}`, detail: `must be an app that exists: ${APPS.join(", ")}` });
-		else if (apps!.indexOf(app) < index) faults.push({ pointer: `/apps/${index}`, detail: "is listed twice" });
-	}
-	return faults;
 }

@@ -1,8 +1,8 @@
-import { createSecret, isEventType } from "@posthorn/protocol";
+import { createSecret } from "@posthorn/protocol";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Seal } from "../base/seal.ts";
-import { type Fault, type Invalid, textFaults, trimmed } from "../base/text.ts";
+import { type Fault, textFaults, trimmed } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
 import { sealSecret } from "../engine/signing-keys.ts";
 import type { Guard } from "../net/egress.ts";
@@ -39,24 +39,6 @@ export interface WebhookFields {
 /** Spaces and control characters: the URL parser silently drops or encodes them, so another URL would be called. */
 const BLANK = /[\s\p{Cc}]/u;
 
-function webhookFaults(fields: WebhookFields, limits: WebhookLimits, guard: Pick<Guard, "checkUrl">): Fault[] {
-	const { url, description, events, max_in_flight } = fields;
-	const faults: Fault[] = [];
-	if (url !== undefined) faults.push(...urlFaults(url, limits.maxUrlLength, guard));
-	if (description !== undefined)
-		faults.push(...textFaults(description, "/description", { min: 0, max: limits.maxDescriptionLength }));
-	if (events !== undefined) faults.push(...eventsFaults(events));
-	if (
-		max_in_flight !== undefined &&
-		!(Number.isInteger(max_in_flight) && max_in_flight >= MAX_IN_FLIGHT.min && max_in_flight <= MAX_IN_FLIGHT.max)
-	)
-		faults.push({
-			pointer: "/max_in_flight",
-			detail: `must be a whole number from ${MAX_IN_FLIGHT.min} to ${MAX_IN_FLIGHT.max}`,
-		});
-	return faults;
-}
-
 /** A valid URL as requests use it: host in ASCII, no default port, paths without `..`, percent-encoded. */
 export function calledUrl(text: string): string {
 	const { origin, pathname, search } = new URL(text);
@@ -78,20 +60,6 @@ export function urlFaults(text: string, maxLength: number, guard: Pick<Guard, "c
 	return calledUrl(text).length > maxLength ? tooLong : [];
 }
 
-function eventsFaults(events: readonly string[]): Fault[] {
-	if (events.length === 0)
-		return [{ pointer: "/events", detail: "must name at least one event type; GET /v1/event-types lists them" }];
-	const seen = new Set<string>();
-	const faults: Fault[] = [];
-	for (const [index, type] of events.entries()) {
-		const pointer = `/events/${index}`;
-		if (!isEventType(type)) faults.push({ pointer, detail: "must be an event type; GET /v1/event-types lists them" });
-		else if (seen.has(type)) faults.push({ pointer, detail: `lists ${type} twice` });
-		seen.add(type);
-	}
-	return faults;
-}
-
 export interface NewWebhookInput extends WebhookFields {
 	readonly url: string;
 	readonly events: readonly string[];
@@ -109,14 +77,12 @@ export interface WebhookView {
 }
 
 export type CreateWebhookResult =
-	| Invalid
 	/** The secret is not stored, so it can be shown only now. */
 	| { readonly kind: "created"; readonly view: WebhookView; readonly secret: string }
 	| { readonly kind: "limit"; readonly max: number }
 	| { readonly kind: "no_project" };
 
 export type UpdateWebhookResult =
-	| Invalid
 	| { readonly kind: "updated"; readonly webhook: Webhook }
 	/** It was created before Standard Webhooks were supported, and can't sign for them. */
 	| { readonly kind: "old_secret" }
@@ -152,8 +118,6 @@ export class Webhooks {
 	}
 
 	async create(projectId: string, input: NewWebhookInput, by: By = null): Promise<CreateWebhookResult> {
-		const faults = this.faults(input);
-		if (faults.length > 0) return { kind: "invalid", faults };
 		const { storage, engine, seal, clock, ids, limits, random } = this.#options;
 		const id = ids.next("webhook");
 		const secret = createSecret(random);
@@ -179,10 +143,12 @@ export class Webhooks {
 		return { kind: "created", view: { webhook: created, backlog: NO_BACKLOG }, secret };
 	}
 
-	/** All faults of the fields that are present. */
-	faults(fields: WebhookChange): Fault[] {
-		const faults = webhookFaults(fields, this.#options.limits, this.#options.guard);
-		const { from, status } = fields;
+	/** The faults of the fields that are present, other than those that the API's schemas find. */
+	faults({ url, description, from, status }: WebhookChange): Fault[] {
+		const { limits, guard } = this.#options;
+		const faults = url === undefined ? [] : urlFaults(url, limits.maxUrlLength, guard);
+		if (description !== undefined)
+			faults.push(...textFaults(description, "/description", { min: 0, max: limits.maxDescriptionLength }));
 		if (from !== undefined && status !== "active" && (from === "backlog" || status !== undefined))
 			faults.push({ pointer: "/from", detail: 'may only be used with "status": "active", or "now" without a status' });
 		return faults;
@@ -231,8 +197,6 @@ export class Webhooks {
 		change: WebhookChange,
 		by: By = null,
 	): Promise<UpdateWebhookResult> {
-		const faults = this.faults(change);
-		if (faults.length > 0) return { kind: "invalid", faults };
 		const { url, description, max_in_flight, standard_webhooks, ...rest } = change;
 		const patch: WebhookPatch = {
 			...rest,

@@ -1,8 +1,8 @@
 import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { actorOf, apiKeyFaults, stillMember } from "../../accounts/index.ts";
+import { actorOf, nameFaults, stillMember } from "../../accounts/index.ts";
 import { trimmed } from "../../base/text.ts";
-import { DEVELOPER_APP, projectFaults } from "../../registry/projects.ts";
+import { DEVELOPER_APP } from "../../registry/projects.ts";
 import { KEY_SCOPES, type Page, type ApiKey as StoredKey, type Project as StoredProject } from "../../storage/port.ts";
 import { found, invalid } from "../http/problem.ts";
 import { parseTime } from "../http/validate.ts";
@@ -71,13 +71,12 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 			description: "By default, it has the Developer app.",
 			access: "operator",
 			body: NewProject,
-			faults: projectFaults,
+			faults: nameFaults,
 			success: { status: 201, description: "The project.", schema: Project },
 			async handler({ body, audit }) {
-				const result = await projects.create(body);
-				if (result.kind === "invalid") throw invalid(result.faults);
-				audit({ projectId: result.project.id, action: "project.created", target: targetOf(result.project) });
-				return presentProject(result.project);
+				const project = await projects.create(body);
+				audit({ projectId: project.id, action: "project.created", target: targetOf(project) });
+				return presentProject(project);
 			},
 		}),
 		route("GET", path, "listProjects", {
@@ -114,7 +113,7 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 			access: "project",
 			role: "owner",
 			body: request("ProjectPatch")({ name: NewName }),
-			faults: projectFaults,
+			faults: nameFaults,
 			success: { status: 200, description: "The project as changed.", schema: Project },
 			async handler({ params: { projectId }, body, principal, audit, gone }) {
 				const by = stillMember(principal, "owner");
@@ -213,7 +212,7 @@ export function apiKeyRoutes({ apiKeys }: ApiParts): Route[] {
 			access: "developer",
 			peopleOnly: true,
 			body: NewApiKey,
-			faults: apiKeyFaults,
+			faults: nameFaults,
 			success: { status: 201, description: "The key, shown only in this response.", schema: CreatedApiKey },
 			async handler({ params: { projectId }, body, principal, audit, gone }) {
 				const { name, scopes, expires_at } = body;

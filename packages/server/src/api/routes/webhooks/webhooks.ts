@@ -174,20 +174,13 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 			problems: { conflict: "The project has reached its maximum number of webhooks." },
 			async handler({ params, body, by, audit, gone }) {
 				const result = await webhooks.create(params.projectId, body, by);
-				switch (result.kind) {
-					case "created":
-						audit(noteOf("webhook.created", result.view.webhook));
-						return { ...presentWebhook(result.view), secret: result.secret };
-					case "invalid":
-						throw invalid(result.faults);
-					case "no_project":
-						return gone("project");
-					case "limit":
-						throw new Problem(
-							"conflict",
-							`The project has ${result.max} webhooks, which is the maximum. Delete one first.`,
-						);
+				if (result.kind === "no_project") return gone("project");
+				if (result.kind === "limit") {
+					const why = `The project has ${result.max} webhooks, which is the maximum. Delete one first.`;
+					throw new Problem("conflict", why);
 				}
+				audit(noteOf("webhook.created", result.view.webhook));
+				return { ...presentWebhook(result.view), secret: result.secret };
 			},
 		}),
 		route("GET", path, "listWebhooks", {
@@ -248,7 +241,6 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 			async handler({ params: { projectId, webhookId }, body, by, audit, gone }) {
 				const before = await webhooks.get(projectId, webhookId);
 				const result = await webhooks.update(projectId, webhookId, body, by);
-				if (result.kind === "invalid") throw invalid(result.faults);
 				if (result.kind === "no_webhook") return gone("webhook");
 				if (result.kind === "old_secret") throw new Problem("conflict", OLD_SECRET);
 				const changed = { before: before?.webhook ?? result.webhook, after: result.webhook };
