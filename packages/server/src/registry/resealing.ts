@@ -1,4 +1,5 @@
 import { type Clock, type Repetition, repeat } from "../base/clock.ts";
+import { pagesOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Seal } from "../base/seal.ts";
 import { resealSecret } from "../engine/signing-keys.ts";
@@ -6,8 +7,6 @@ import type { Storage, StoredSecret } from "../storage/port.ts";
 
 /** From one pass to the next: a node with another first key may have sealed new secrets meanwhile, milliseconds. */
 const PASS_MS = 600_000;
-/** Webhooks, or projects, that are read at a time. */
-const PAGE = 200;
 
 export interface ResealingOptions {
 	readonly storage: Pick<Storage, "listProjects" | "listSecrets" | "resealSecret">;
@@ -26,8 +25,8 @@ export function startResealing({ storage, seal, clock, logger, onSealed }: Resea
 	async function pass(): Promise<void> {
 		let sealed = 0;
 		const unopened = { count: 0, first: "" };
-		for await (const { id: projectId } of rowsOf((page) => storage.listProjects(page)))
-			for await (const secret of rowsOf((page) => storage.listSecrets({ projectId, ...page }))) {
+		for await (const { id: projectId } of pagesOf((page) => storage.listProjects(page)))
+			for await (const secret of pagesOf((page) => storage.listSecrets({ projectId, ...page }))) {
 				if (isStopped) return;
 				const again = open(secret);
 				if (again === undefined) {
@@ -74,16 +73,4 @@ export function startResealing({ storage, seal, clock, logger, onSealed }: Resea
 			await passes.stop();
 		},
 	};
-}
-
-/** All rows of a list that is read by id, page by page. */
-async function* rowsOf<Row extends { readonly id: string }>(
-	read: (page: { readonly limit: number; readonly after?: string }) => Promise<readonly Row[]>,
-): AsyncGenerator<Row> {
-	for (let after: string | undefined; ; ) {
-		const page = await read({ limit: PAGE, ...(after !== undefined && { after }) });
-		yield* page;
-		if (page.length < PAGE) return;
-		after = page.at(-1)!.id;
-	}
 }
