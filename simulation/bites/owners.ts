@@ -5,8 +5,8 @@ export const OWNERS: readonly Bite[] = [
 	{
 		name: "paused webhook still sent to",
 		file: "packages/server/src/registry/webhooks.ts",
-		find: 'const webhook = await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.updateWebhook({ projectId, webhookId, patch, by }),\n\t\t\t(updated) => (updated ? { webhookId } : "nothing"),\n\t\t);',
-		replace: "const webhook = engine && (await storage.updateWebhook({ projectId, webhookId, patch, by }));",
+		find: "const webhook = await this.#change(projectId, webhookId, () =>\n\t\t\tstorage.updateWebhook({ projectId, webhookId, patch, by }),\n\t\t);",
+		replace: "const webhook = await storage.updateWebhook({ projectId, webhookId, patch, by });",
 		breaks: "The engine doesn't learn of a pause.",
 		style: "shared",
 		firstSeed: 12,
@@ -25,8 +25,8 @@ export const OWNERS: readonly Bite[] = [
 	{
 		name: "old secret after rotation",
 		file: "packages/server/src/registry/webhooks.ts",
-		find: 'const rotated = await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.rotateSecret({ projectId, webhookId, by, ...sealed }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
-		replace: "const rotated = engine && (await storage.rotateSecret({ projectId, webhookId, by, ...sealed }));",
+		find: "const rotated = await this.#change(projectId, webhookId, () =>\n\t\t\tstorage.rotateSecret({ projectId, webhookId, by, ...sealed }),\n\t\t);",
+		replace: "const rotated = await storage.rotateSecret({ projectId, webhookId, by, ...sealed });",
 		breaks: "The engine doesn't learn of a rotation.",
 		style: "churn",
 		firstSeed: 1,
@@ -45,8 +45,8 @@ export const OWNERS: readonly Bite[] = [
 	{
 		name: "deleted webhook still sent to",
 		file: "packages/server/src/registry/webhooks.ts",
-		find: 'return engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.deleteWebhook({ projectId, webhookId, by }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
-		replace: "return engine && storage.deleteWebhook({ projectId, webhookId, by });",
+		find: "return this.#change(projectId, webhookId, () => storage.deleteWebhook({ projectId, webhookId, by }));",
+		replace: "return storage.deleteWebhook({ projectId, webhookId, by });",
 		breaks: "The engine doesn't learn of a deletion.",
 		style: "shop",
 		firstSeed: 1,

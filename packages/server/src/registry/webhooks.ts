@@ -205,40 +205,37 @@ export class Webhooks {
 			...(max_in_flight !== undefined && { maxInFlight: max_in_flight }),
 			...(standard_webhooks !== undefined && { standardWebhooks: standard_webhooks }),
 		};
-		const { engine, storage } = this.#options;
+		const { storage } = this.#options;
 		if (standard_webhooks) {
 			const before = await storage.getWebhook({ projectId, webhookId });
 			if (before?.hasStandardDigest === false) return { kind: "old_secret" };
 		}
-		const webhook = await engine.change(
-			projectId,
-			() => storage.updateWebhook({ projectId, webhookId, patch, by }),
-			(updated) => (updated ? { webhookId } : "nothing"),
+		const webhook = await this.#change(projectId, webhookId, () =>
+			storage.updateWebhook({ projectId, webhookId, patch, by }),
 		);
 		return webhook ? { kind: "updated", webhook } : { kind: "no_webhook" };
 	}
 
 	/** Rotates the secret and returns the new one, which can't be read again. Null if there is no such webhook. */
 	async rotateSecret(projectId: string, webhookId: string, by: By = null): Promise<string | null> {
-		const { engine, seal, storage, random } = this.#options;
+		const { seal, storage, random } = this.#options;
 		const secret = createSecret(random);
 		const sealed = sealSecret(seal, secret, webhookId);
-		const rotated = await engine.change(
-			projectId,
-			() => storage.rotateSecret({ projectId, webhookId, by, ...sealed }),
-			(found) => (found ? { webhookId } : "nothing"),
+		const rotated = await this.#change(projectId, webhookId, () =>
+			storage.rotateSecret({ projectId, webhookId, by, ...sealed }),
 		);
 		return rotated ? secret : null;
 	}
 
 	/** False if there is no such webhook. */
 	delete(projectId: string, webhookId: string, by: By = null): Promise<boolean> {
-		const { engine, storage } = this.#options;
-		return engine.change(
-			projectId,
-			() => storage.deleteWebhook({ projectId, webhookId, by }),
-			(found) => (found ? { webhookId } : "nothing"),
-		);
+		const { storage } = this.#options;
+		return this.#change(projectId, webhookId, () => storage.deleteWebhook({ projectId, webhookId, by }));
+	}
+
+	/** Changes a webhook while the lanes are stopped. `change` returns null or false if it changed nothing. */
+	#change<T>(projectId: string, webhookId: string, change: () => Promise<T>): Promise<T> {
+		return this.#options.engine.change(projectId, change, (changed) => (changed ? { webhookId } : "nothing"));
 	}
 
 	async view(webhook: Webhook): Promise<WebhookView> {

@@ -156,7 +156,7 @@ function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof Webhoo
 const OLD_SECRET =
 	"This webhook's secret was created before Standard Webhooks were supported. Rotate the secret, then turn standard_webhooks on.";
 
-export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiParts): Route[] {
+export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine }: ApiParts): Route[] {
 	const path = "/v1/projects/{project_id}/webhooks";
 	const one = `${path}/{webhook_id}`;
 	return [
@@ -239,11 +239,11 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 			success: { status: 200, description: "The webhook as changed.", schema: Webhook },
 			problems: { conflict: "Its secret is too old for `standard_webhooks`." },
 			async handler({ params: { projectId, webhookId }, body, by, audit, gone }) {
-				const before = await webhooks.get(projectId, webhookId);
+				const before = await storage.getWebhook({ projectId, webhookId });
 				const result = await webhooks.update(projectId, webhookId, body, by);
 				if (result.kind === "no_webhook") return gone("webhook");
 				if (result.kind === "old_secret") throw new Problem("conflict", OLD_SECRET);
-				const changed = { before: before?.webhook ?? result.webhook, after: result.webhook };
+				const changed = { before: before ?? result.webhook, after: result.webhook };
 				for (const note of changeNotes(changed, body)) audit(note);
 				return presentWebhook(await webhooks.view(result.webhook));
 			},
@@ -255,9 +255,9 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 			access: "developer",
 			success: { status: 204, description: "The webhook was deleted." },
 			async handler({ params: { projectId, webhookId }, by, audit, gone }) {
-				const view = found("webhook", await webhooks.get(projectId, webhookId));
+				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
 				if (!(await webhooks.delete(projectId, webhookId, by))) return gone("webhook");
-				audit(noteOf("webhook.deleted", view.webhook));
+				audit(noteOf("webhook.deleted", webhook));
 			},
 		}),
 		route("POST", `${one}/rotate-secret`, "rotateWebhookSecret", {
@@ -266,10 +266,10 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 			access: "developer",
 			success: { status: 200, description: "The new secret.", schema: component("RotatedSecret")({ secret: Secret }) },
 			async handler({ params: { projectId, webhookId }, by, audit, gone }) {
-				const view = found("webhook", await webhooks.get(projectId, webhookId));
+				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
 				const secret = await webhooks.rotateSecret(projectId, webhookId, by);
 				if (secret === null) return gone("webhook");
-				audit(noteOf("webhook.secret_rotated", view.webhook));
+				audit(noteOf("webhook.secret_rotated", webhook));
 				return { secret };
 			},
 		}),
@@ -287,8 +287,8 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 			},
 			problems: { conflict: "The webhook is paused, or the database is in quarantine." },
 			async handler({ params: { projectId, webhookId }, body, by, audit, gone }) {
-				const view = found("webhook", await webhooks.get(projectId, webhookId));
-				if (view.webhook.status === "paused")
+				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
+				if (webhook.status === "paused")
 					throw new Problem("conflict", "The webhook is paused, so nothing is sent to it. Resume it first.");
 				if (quarantine?.mark)
 					throw new Problem(
@@ -299,7 +299,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine, quarantine }: ApiPar
 				if (result.kind === "no_webhook") return gone("webhook");
 				if (result.kind === "not_subscribed")
 					throw invalid([{ pointer: "/type", detail: "must be a type that the webhook is subscribed to" }]);
-				audit(noteOf("webhook.tested", view.webhook, { type: body.type }));
+				audit(noteOf("webhook.tested", webhook, { type: body.type }));
 				return { event_id: result.eventId };
 			},
 		}),
