@@ -6,17 +6,17 @@ export const ACCOUNTS = [
 	...of("server/src/accounts/people.ts", inAccounts("people"), [
 		{
 			name: "people-right-counts-as-wrong",
-			find: "if (result === null) return null;\n\t\t\ttakeBack();",
-			replace: "if (result === null) return null;",
+			find: 'if (result === null) return { kind: "wrong" };\n\t\t\ttakeBack();',
+			replace: 'if (result === null) return { kind: "wrong" };',
 			only: "sign-ins from an address don",
 			why: "A hundred people who sign in from one office lock it out.",
 			review: "people.ts: a successful sign-in is not subtracted",
 		},
 		{
 			name: "people-tries-at-once",
-			find: "for (const [throttle, name] of tried) throttle.failed(name);\n\t\ttry {\n\t\t\tconst result = await work();\n\t\t\tif (result === null) return null;",
+			find: 'for (const [throttle, name] of counts) throttle.failed(name);\n\t\ttry {\n\t\t\tconst result = await work();\n\t\t\tif (result === null) return { kind: "wrong" };',
 			replace:
-				"try {\n\t\t\tconst result = await work();\n\t\t\tif (result === null) {\n\t\t\t\tfor (const [throttle, name] of tried) throttle.failed(name);\n\t\t\t\treturn null;\n\t\t\t}",
+				'try {\n\t\t\tconst result = await work();\n\t\t\tif (result === null) {\n\t\t\t\tfor (const [throttle, name] of counts) throttle.failed(name);\n\t\t\t\treturn { kind: "wrong" };\n\t\t\t}',
 			only: "concurrent tries are limited like successive|concurrent tries don",
 			why: "A thousand concurrent guesses are only counted once they are done.",
 		},
@@ -116,15 +116,16 @@ export const ACCOUNTS = [
 	...of("server/src/accounts/people.ts", inApi("invitations"), [
 		{
 			name: "invitations-tell-addresses",
-			find: "const wait = this.#taken.wait(invitationId);",
-			replace: "const wait = null;",
+			find: "return this.#counted([[this.#taken, invitationId]], accept);",
+			replace: "return this.#counted([], accept);",
 			only: "shows only a few times",
 			why: "Anyone who has a link can try which addresses have accounts.",
 		},
 		{
 			name: "invitations-tell-addresses-at-once",
-			find: "const result = await this.#counted([[this.#taken, invitationId]], accept);",
-			replace: "const result = await accept();\n\t\tif (result === null) this.#taken.failed(invitationId);",
+			find: "return this.#counted([[this.#taken, invitationId]], accept);",
+			replace:
+				"return this.#counted([], async () => {\n\t\t\tif (this.#taken.wait(invitationId) !== null) return null;\n\t\t\tconst result = await accept();\n\t\t\tif (result === null) this.#taken.failed(invitationId);\n\t\t\treturn result;\n\t\t});",
 			only: "tried at once",
 			why: "Anyone who has a link can try any number of addresses in concurrent requests.",
 		},

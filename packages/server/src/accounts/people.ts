@@ -145,14 +145,8 @@ export class People {
 	 * Accepts an invitation with a new account. Its holder may try only a few addresses that have one already, for which
 	 * `accept` resolves with null.
 	 */
-	async tryAddress<T extends object>(
-		invitationId: string,
-		accept: () => Promise<T | null>,
-	): Promise<Throttled | { readonly kind: "taken" } | { readonly kind: "accepted"; readonly result: T }> {
-		const wait = this.#taken.wait(invitationId);
-		if (wait !== null) return { kind: "throttled", wait };
-		const result = await this.#counted([[this.#taken, invitationId]], accept);
-		return result === null ? { kind: "taken" } : { kind: "accepted", result };
+	tryAddress<T>(invitationId: string, accept: () => Promise<T | null>): Promise<Tried<T>> {
+		return this.#counted([[this.#taken, invitationId]], accept);
 	}
 
 	/**
@@ -161,25 +155,20 @@ export class People {
 	 */
 	async signIn(email: string, password: string, network: string): Promise<SignInResult> {
 		const name = normalEmail(email);
-		const tried: readonly Count[] = [
+		const counts: readonly Count[] = [
 			[this.#wrongFromNetwork, network],
 			[this.#wrongForAccount, `${name}\n${network}`],
 		];
-		const wait = waitFor(tried);
 		const { storage, passwords } = this.#options;
-		if (wait !== null) {
-			this.#log("sign-in refused after too many wrong tries", null, { network });
-			return { kind: "throttled", wait };
-		}
 		let accountId: string | null = null;
-		const right = await this.#counted(tried, async () => {
+		const tried = await this.#counted(counts, async () => {
 			const found = await storage.findCredentials({ normalEmail: name });
 			accountId = found?.account.id ?? null;
 			const isRight = await passwords.verify(password, found?.passwordHash ?? null, network);
 			return isRight ? found : null;
 		});
-		this.#log(right ? "signed in" : "wrong password", accountId, { network });
-		return right ? { kind: "signed_in", ...right } : { kind: "wrong" };
+		this.#log(SIGN_IN_LINES[tried.kind], accountId, { network });
+		return tried.kind === "right" ? { kind: "signed_in", ...tried.result } : tried;
 	}
 
 	/** A token that signs in once, for a user who forgot the password; null if no account has this address. */
@@ -233,17 +222,12 @@ export class People {
 		const forgotten = session.byLink && Math.abs(clock.now() - session.createdAt) < FORGOTTEN_MS;
 		if (current === undefined && !forgotten) return { kind: "current_needed" };
 		if (current !== undefined) {
-			const tried: readonly Count[] = [[this.#wrongInSession, session.id]];
-			const wait = waitFor(tried);
-			if (wait !== null) return { kind: "throttled", wait };
-			const right = await this.#counted(tried, async () => {
+			const tried = await this.#counted([[this.#wrongInSession, session.id]], async () => {
 				const credentials = await storage.getCredentials({ accountId: account.id });
 				return (await passwords.verify(current, credentials?.passwordHash ?? null, account.id)) || null;
 			});
-			if (!right) {
-				this.#log("wrong password for a new password", account.id, {});
-				return { kind: "wrong" };
-			}
+			if (tried.kind === "wrong") this.#log("wrong password for a new password", account.id, {});
+			if (tried.kind !== "right") return tried;
 		}
 		const passwordHash = await passwords.hash(password, account.id);
 		const isSet = await storage.setPassword({ accountId: account.id, passwordHash, keepSessionId: session.id });
@@ -256,18 +240,22 @@ export class People {
 	 * Counts a try as wrong before its work starts, so that concurrent tries don't bypass the limit. The count is taken
 	 * back if the try was right (not null) or the work couldn't be done.
 	 */
-	async #counted<T>(tried: readonly Count[], work: () => Promise<T | null>): Promise<T | null> {
+	async #counted<T>(counts: readonly Count[], work: () => Promise<T | null>): Promise<Tried<T>> {
+		for (const [throttle, name] of counts) {
+			const wait = throttle.wait(name);
+			if (wait !== null) return { kind: "throttled", wait };
+		}
 		const takeBack = () => {
-			for (const [throttle, name] of tried) throttle.takeBack(name);
+			for (const [throttle, name] of counts) throttle.takeBack(name);
 		};
-		for (const [throttle, name] of tried) throttle.failed(name);
+		for (const [throttle, name] of counts) throttle.failed(name);
 		try {
 			const result = await work();
-			if (result === null) return null;
+			if (result === null) return { kind: "wrong" };
 			takeBack();
 			// Earlier wrong tries were typing errors, except those for other accounts from the same network.
-			for (const [throttle, name] of tried) if (throttle !== this.#wrongFromNetwork) throttle.forget(name);
-			return result;
+			for (const [throttle, name] of counts) if (throttle !== this.#wrongFromNetwork) throttle.forget(name);
+			return { kind: "right", result };
 		} catch (error) {
 			takeBack();
 			throw error;
@@ -298,8 +286,15 @@ interface SignedInBy {
 /** A throttle, and what a try counts to. */
 type Count = readonly [throttle: Throttle, name: string];
 
-const waitFor = (tried: readonly Count[]): number | null =>
-	tried.reduce<number | null>((wait, [throttle, name]) => wait ?? throttle.wait(name), null);
+/** How a counted try ended. */
+type Tried<T> = Throttled | { readonly kind: "wrong" } | { readonly kind: "right"; readonly result: T };
+
+/** What the log says about a sign-in. */
+const SIGN_IN_LINES = {
+	throttled: "sign-in refused after too many wrong tries",
+	wrong: "wrong password",
+	right: "signed in",
+} as const;
 
 export const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
 /** RFC 5321, 4.5.3.1.3. */

@@ -126,7 +126,7 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 			if (membership === null) throw new Problem("not-found", OVER);
 			return membership === "taken" ? null : { account: prepared.account, membership };
 		});
-		if (tried.kind === "accepted") return tried.result;
+		if (tried.kind === "right") return tried.result;
 		checkWait(tried.kind === "throttled" ? tried.wait : null);
 		throw new Problem(
 			"conflict",
