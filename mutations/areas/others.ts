@@ -9,8 +9,8 @@ export const OTHERS = [
 		[
 			{
 				name: "parsers-seconds-cut",
-				find: "Math.round(value * 1000)",
-				replace: "Math.floor(value * 1000)",
+				find: "Math.round(value * unit)",
+				replace: "Math.floor(value * unit)",
 				only: "nearest millisecond",
 				why: "1.001 seconds are read as 1,000 milliseconds.",
 				review: "parsers.ts: seconds are rounded down",

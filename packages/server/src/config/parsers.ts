@@ -36,31 +36,21 @@ const MAX_PORT = 65_535;
 /** The egress guard refuses it whatever the setting. */
 const MAIL_PORT = 25;
 
-export function whole(min: number, max: number): (text: string) => Parsed<number> {
-	return (text) => {
+/** Numbers in a range; the value is a whole number of a smaller unit. */
+const numbers =
+	(what: string, form: RegExp, unit: number) =>
+	(min: number, max: number) =>
+	(text: string): Parsed<number> => {
 		const value = Number(text);
-		return /^\d+$/.test(text) && value >= min && value <= max
-			? valid(value)
-			: mustBe(`a whole number from ${min} to ${max}`);
+		const isValid = form.test(text) && value >= min && value <= max;
+		return isValid ? valid(Math.round(value * unit)) : mustBe(`${what} from ${min} to ${max}`);
 	};
-}
 
-/** Seconds, decimals allowed; the value is in milliseconds. */
-export function seconds(min: number, max: number): (text: string) => Parsed<number> {
-	return (text) => {
-		const value = Number(text);
-		return /^\d+(\.\d+)?$/.test(text) && value >= min && value <= max
-			? valid(Math.round(value * 1000))
-			: mustBe(`a number of seconds from ${min} to ${max}`);
-	};
-}
-
-export function days(min: number, max: number): (text: string) => Parsed<number> {
-	return (text) => {
-		const parsed = whole(min, max)(text);
-		return parsed.ok ? valid(parsed.value * DAY_S * 1000) : mustBe(`a whole number of days from ${min} to ${max}`);
-	};
-}
+export const whole = numbers("a whole number", /^\d+$/, 1);
+/** The value is in milliseconds. */
+export const seconds = numbers("a number of seconds", /^\d+(\.\d+)?$/, 1_000);
+/** The value is in milliseconds. */
+export const days = numbers("a whole number of days", /^\d+$/, DAY_S * 1_000);
 
 /** Labels of letters, digits, hyphens and underscores; a numeric last label would be a malformed address. */
 const HOST_NAME = /^(?=.{1,253}$)(?:[\w](?:[\w-]{0,61}\w)?\.)*(?!\d+$)\w(?:[\w-]{0,61}\w)?$/;
