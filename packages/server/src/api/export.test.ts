@@ -1,11 +1,11 @@
+import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { exportedFile, fileNameOf, type Row } from "./routes/log/exports.ts";
 
 async function fileOf(format: "csv" | "jsonl", pages: readonly (readonly Row[])[], maxRows = 10, isOver = () => false) {
-	const left = [...pages];
+	const options = { format, columns: ["a", "b"], pages: Readable.from(pages), maxRows, isOver, gap: null };
 	const parts: string[] = [];
-	const next = async () => left.shift() ?? null;
-	for await (const part of exportedFile({ format, columns: ["a", "b"], next, maxRows, isOver })) parts.push(part);
+	for await (const part of exportedFile(options)) parts.push(part);
 	return parts.join("");
 }
 

@@ -54,39 +54,36 @@ const csvLine = (cells: readonly Cell[]): string => `${cells.map(csvCell).join("
 export interface ExportOptions {
 	readonly format: ExportFormat;
 	readonly columns: readonly string[];
-	/** The next rows, or null after the last. */
-	readonly next: () => Promise<readonly Row[] | null>;
+	readonly pages: AsyncIterable<readonly Row[]>;
 	readonly maxRows: number;
 	/** Whether to end it early: its time is up. */
 	readonly isOver: () => boolean;
 	/** Why rows may be missing although it reached the end; null if none are. */
-	readonly gap?: string | null;
+	readonly gap: string | null;
 }
 
 /** The file in pieces. If it ends early, its last line says so. */
 export async function* exportedFile({
 	format,
 	columns,
-	next,
+	pages,
 	maxRows,
 	isOver,
-	gap = null,
+	gap,
 }: ExportOptions): AsyncGenerator<string> {
 	const note = (why: string) => (format === "csv" ? csvLine([why]) : `${JSON.stringify({ incomplete: why })}\n`);
 	if (format === "csv") yield csvLine(columns);
 	let left = maxRows;
-	for (let rows = await next(); rows !== null; rows = await next()) {
+	for await (const rows of pages) {
 		const these = rows.slice(0, left);
 		left -= these.length;
 		if (these.length > 0)
 			yield these
 				.map((row) => (format === "csv" ? csvLine(columns.map((name) => row[name]!)) : `${JSON.stringify(row)}\n`))
 				.join("");
-		if (these.length === rows.length && !isOver()) continue;
-		const why =
-			these.length === rows.length
-				? "the export took too long"
-				: `an export has at most ${maxRows.toLocaleString("en-US")} rows`;
+		const isCut = these.length < rows.length;
+		if (!isCut && !isOver()) continue;
+		const why = isCut ? `an export has at most ${grouped(maxRows)} rows` : "the export took too long";
 		yield note(`Not complete: ${why}. Narrow the filters.`);
 		return;
 	}
@@ -221,26 +218,23 @@ export function exportRoutes({ storage, references, clock, logger }: ApiParts): 
 		try {
 			const began = clock.elapsed();
 			const { read, gap } = await heavy(() => open(projectId, query));
-			const page = (before: string | undefined) => heavy(() => read(before));
 			// Before the response begins, so that errors become an error response.
-			let last = await page(undefined);
-			let isFirst = true;
-			let checkedAt = began;
-			const next = async (): Promise<readonly Row[] | null> => {
-				if (isFirst) {
-					isFirst = false;
-					return last.rows;
+			let page = await heavy(() => read(undefined));
+			const readPages = async function* (): AsyncGenerator<readonly Row[]> {
+				let checkedAt = began;
+				yield page.rows;
+				while (page.next !== null) {
+					if (clock.elapsed() - checkedAt >= EXPORTS.recheckMs) {
+						checkedAt = clock.elapsed();
+						if (!(await isStillAllowed())) throw new Error("The right to read ended during the export.");
+					}
+					const before = page.next;
+					page = await heavy(() => read(before));
+					yield page.rows;
 				}
-				if (last.next === null) return null;
-				if (clock.elapsed() - checkedAt >= EXPORTS.recheckMs) {
-					checkedAt = clock.elapsed();
-					if (!(await isStillAllowed())) throw new Error("The right to read ended during the export.");
-				}
-				last = await page(last.next);
-				return last.rows;
 			};
-			const isOver = () => last.next !== null && clock.elapsed() - began >= EXPORTS.ms;
-			const file = exportedFile({ format, columns, next, maxRows: EXPORTS.rows, isOver, gap });
+			const isOver = () => page.next !== null && clock.elapsed() - began >= EXPORTS.ms;
+			const file = exportedFile({ format, columns, pages: readPages(), maxRows: EXPORTS.rows, isOver, gap });
 			const stream = Readable.from(file, { objectMode: false, highWaterMark: 1 });
 			stream.once("error", (error) => logger.warn({ err: error, projectId, what }, "an export ended early"));
 			reply.raw.once("close", end);
