@@ -279,20 +279,17 @@ function problemOf(error: unknown): Problem {
 	return new Problem("internal", "The request failed because of an internal error; the service's log has the details.");
 }
 
-/** Errors that Fastify and Node find in a request before a route handles it. */
+/** Errors that Fastify finds in a request before a route handles it. */
 const OF_FASTIFY: Record<string, [ProblemKind, string]> = {
-	FST_ERR_CTP_BODY_TOO_LARGE: ["too-large", "The body is larger than this call accepts."],
 	FST_ERR_CTP_INVALID_MEDIA_TYPE: [
 		"unsupported-media-type",
 		"Send the body as JSON, with Content-Type: application/json.",
 	],
-	FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["malformed-request", "The body's length doesn't match its Content-Length."],
 	FST_ERR_BAD_URL: ["malformed-request", "The path is not validly percent-encoded."],
 	FST_ERR_MAX_PARAM_LENGTH: [
 		"not-found",
 		"There is nothing at this path: one of its segments is longer than any identifier.",
 	],
-	ECONNRESET: ["malformed-request", "The connection was closed before the body was complete."],
 };
 
 /** Errors that Node's parser finds in a request. */
