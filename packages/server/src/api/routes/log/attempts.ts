@@ -62,7 +62,18 @@ const response = {
 	}),
 };
 
-const details = {
+const outcome = { status: AttemptStatusName, next_retry_at: TimeOrNull, started_at: Time };
+
+export const Attempt = component("Attempt")({
+	...identity,
+	request_headers: Type.Record(Type.String(), Type.String(), {
+		description:
+			"The headers that were sent; empty if nothing was sent, for example because the connection was refused.",
+	}),
+	request_body: Type.String({ description: "The exact body that was sent or would have been sent." }),
+	...response,
+	response_body: Type.String({ description: "The first 1,024 bytes. Anything that isn't UTF-8 appears as U+FFFD." }),
+	response_truncated: Type.Boolean(),
 	response_headers: Type.Record(Type.String(), Type.String(), {
 		description: `Some header fields of a response that isn't 2xx, names in lower case: ${[...KEPT_HEADERS].join(", ")}. No others are stored. Long values are cut off, and characters that aren't visible appear as U+FFFD.`,
 	}),
@@ -80,21 +91,6 @@ const details = {
 		}),
 		"The receiver's certificate, if it was rejected.",
 	),
-};
-
-const outcome = { status: AttemptStatusName, next_retry_at: TimeOrNull, started_at: Time };
-
-export const Attempt = component("Attempt")({
-	...identity,
-	request_headers: Type.Record(Type.String(), Type.String(), {
-		description:
-			"The headers that were sent; empty if nothing was sent, for example because the connection was refused.",
-	}),
-	request_body: Type.String({ description: "The exact body that was sent or would have been sent." }),
-	...response,
-	response_body: Type.String({ description: "The first 1,024 bytes. Anything that isn't UTF-8 appears as U+FFFD." }),
-	response_truncated: Type.Boolean(),
-	...details,
 	...outcome,
 });
 
@@ -169,32 +165,22 @@ const text = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export function presentAttempt(attempt: port.Attempt): Static<typeof Attempt> {
 	const { sent, eventType, eventId } = attempt;
+	const { headers = {}, dns, certificate = null } = attempt.details ?? {};
 	return {
 		...presentAttemptSummary(attempt),
 		request_headers: sent ? requestHeaders({ ...sent, eventType, eventId }) : {},
 		request_body: text.decode(attempt.requestBody),
 		response_body: text.decode(attempt.responseBody),
 		response_truncated: attempt.responseTruncated,
-		...presentDetails(attempt),
-	};
-}
-
-type Details = Pick<Static<typeof Attempt>, keyof typeof details>;
-
-function presentDetails({ details: { headers = {}, dns, certificate } = {} }: port.Attempt): Details {
-	return {
 		response_headers: { ...headers },
 		dns: DNS_ANSWERS.find((each) => each === dns) ?? null,
-		certificate:
-			certificate === undefined
-				? null
-				: {
-						subject: certificate.subject,
-						issuer: certificate.issuer,
-						names: [...certificate.names],
-						valid_from: isoTimeOrNull(certificate.validFrom),
-						valid_to: isoTimeOrNull(certificate.validTo),
-					},
+		certificate: certificate && {
+			subject: certificate.subject,
+			issuer: certificate.issuer,
+			names: [...certificate.names],
+			valid_from: isoTimeOrNull(certificate.validFrom),
+			valid_to: isoTimeOrNull(certificate.validTo),
+		},
 	};
 }
 
