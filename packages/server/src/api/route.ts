@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
-import type { ApiKeys, Audit, AuditNote, Guesses, Members, People, Principal, Sessions } from "../accounts/index.ts";
+import type { Accounts, ApiKeys, AuditNote, Principal } from "../accounts/index.ts";
 import type { RateName } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import { EVENT_ID, type IdSource, isId } from "../base/ids.ts";
@@ -254,7 +254,7 @@ type ConfigKey = "brand" | "retryDelaysMs" | "attemptTimeoutMs" | "logRetentionM
 type LimitKey = "maxEventBytes" | "maxBatchBytes" | "maxBodyBytesInFlight";
 
 /** What the API is built from. */
-export interface ApiParts {
+export interface ApiParts extends Omit<Accounts, "close"> {
 	readonly config: Pick<Config, ConfigKey | LimitKey>;
 	readonly storage: Storage;
 	readonly engine: Engine;
@@ -263,11 +263,6 @@ export interface ApiParts {
 	readonly webhooks: Webhooks;
 	readonly urlCheck: UrlCheck;
 	readonly apiKeys: ApiKeys;
-	readonly people: People;
-	readonly sessions: Sessions;
-	readonly members: Members;
-	readonly auditLog: Audit;
-	readonly guesses: Guesses;
 	readonly cookie: SessionCookie;
 	/** Where users reach the dashboard: an origin, such as `https://hooks.example.com`. */
 	readonly publicUrl: () => string;

@@ -7,10 +7,19 @@ import { Bag, type Baggable } from "../../base/collections.ts";
 import { Turns } from "../../base/turns.ts";
 import { networkOf } from "../auth/callers.ts";
 
-/** By default, those of budgets.ts: see CONNECTIONS, RESPONSES and REQUESTS there. Milliseconds, except `connections`. */
-export type ConnectionLimits = Readonly<
-	Record<"connections" | "stallMs" | "readMs" | "idleMs" | "checkMs" | "headerMs" | "requestMs" | "endMs", number>
->;
+/** The limits by default: see budgets.ts. Milliseconds, except `connections`. */
+const LIMITS = {
+	connections: CONNECTIONS.most,
+	stallMs: RESPONSES.stallMs,
+	readMs: RESPONSES.readMs,
+	idleMs: CONNECTIONS.idleMs,
+	checkMs: CONNECTIONS.checkMs,
+	headerMs: REQUESTS.headerMs,
+	requestMs: REQUESTS.requestMs,
+	endMs: CONNECTIONS.endMs,
+};
+
+export type ConnectionLimits = Readonly<Record<keyof typeof LIMITS, number>>;
 
 export interface ConnectionsOptions extends Partial<ConnectionLimits> {
 	readonly clock: Pick<Clock, "elapsed" | "setTimeout" | "setImmediate">;
@@ -78,17 +87,7 @@ export class Connections {
 	constructor(options: ConnectionsOptions) {
 		this.#options = options;
 		this.#turns = new Turns(CONNECTIONS.turnMs, options.clock);
-		this.#limits = {
-			connections: CONNECTIONS.most,
-			stallMs: RESPONSES.stallMs,
-			readMs: RESPONSES.readMs,
-			idleMs: CONNECTIONS.idleMs,
-			checkMs: CONNECTIONS.checkMs,
-			headerMs: REQUESTS.headerMs,
-			requestMs: REQUESTS.requestMs,
-			endMs: CONNECTIONS.endMs,
-			...options,
-		};
+		this.#limits = { ...LIMITS, ...options };
 		this.#keepAlive = { "Keep-Alive": `timeout=${Math.floor(this.#limits.idleMs / 1_000)}` };
 		this.budget = new Budget({ name: "api_connections", limit: this.#limits.connections });
 		for (const cidr of options.trustProxy) {
