@@ -24,7 +24,6 @@ export interface Wait {
 export class LongPolls {
 	readonly #clock: Pick<Clock, "setTimeout">;
 	readonly #byProject = new Map<string, Set<Waiter>>();
-	readonly #byAccount = new Map<string, Set<Waiter>>();
 	#closed = false;
 
 	constructor(clock: Pick<Clock, "setTimeout">) {
@@ -51,7 +50,7 @@ export class LongPolls {
 
 	/** The same for the calls of a signed-in user. */
 	recheckAccount(account: string): void {
-		for (const { end } of [...(this.#byAccount.get(account) ?? [])]) end("recheck");
+		for (const waiter of allOf(this.#byProject)) if (waiter.account === account) waiter.end("recheck");
 	}
 
 	/**
@@ -72,14 +71,13 @@ export class LongPolls {
 		const { promise, resolve } = Promise.withResolvers<WaitEnd>();
 		const end = (why: WaitEnd): void => {
 			timer.cancel();
-			remove(this.#byProject, projectId, waiter);
-			if (account !== null) remove(this.#byAccount, account, waiter);
+			// It may end more than once, and others may wait by then.
+			if (waiters.delete(waiter) && waiters.size === 0) this.#byProject.delete(projectId);
 			resolve(why);
 		};
 		const waiter = { types, account, end };
 		const timer = this.#clock.setTimeout(() => end("timeout"), ms);
 		this.#byProject.set(projectId, waiters.add(waiter));
-		if (account !== null) this.#byAccount.set(account, (this.#byAccount.get(account) ?? new Set()).add(waiter));
 		if (this.#closed) end("timeout");
 		return { end: promise, cancel: () => end("timeout") };
 	}
@@ -87,16 +85,12 @@ export class LongPolls {
 	/** Ends every wait; later ones end immediately. For shutdown. */
 	close(): void {
 		this.#closed = true;
-		for (const waiters of [...this.#byProject.values()]) for (const { end } of [...waiters]) end("timeout");
+		for (const { end } of allOf(this.#byProject)) end("timeout");
 	}
 }
 
-/** Removes a waiter from a set of a map, and the set if it is empty then. */
-function remove(map: Map<string, Set<Waiter>>, name: string, waiter: Waiter): void {
-	const waiters = map.get(name);
-	waiters?.delete(waiter);
-	if (waiters?.size === 0) map.delete(name);
-}
+const allOf = <T>(byProject: ReadonlyMap<string, ReadonlySet<T>>): T[] =>
+	[...byProject.values()].flatMap((items) => [...items]);
 
 /** What a client should fetch again. */
 export type Hint = "attempts" | "webhooks";
@@ -114,7 +108,6 @@ type ChangesClock = Pick<Clock, "now" | "setTimeout">;
 export class Changes {
 	readonly #clock: ChangesClock;
 	readonly #byProject = new Map<string, Set<HintStream>>();
-	readonly #byListener = new Map<string, number>();
 	#closed = false;
 
 	constructor(clock: ChangesClock) {
@@ -146,20 +139,15 @@ export class Changes {
 		mayListen: () => Promise<boolean>,
 		endsAt = Number.POSITIVE_INFINITY,
 	): Readable | "listener" | "project" {
-		const open = this.#byListener.get(listener) ?? 0;
-		if (open >= WAITERS.streams) return "listener";
+		if (this.#streamsOf(listener).length >= WAITERS.streams) return "listener";
 		const streams = this.#byProject.get(projectId) ?? new Set();
 		// Each costs something at every change, and at every end of a right.
 		if (streams.size >= WAITERS.streamsOfProject) return "project";
 		const stream = new HintStream(this.#clock, listener, mayListen, endsAt);
 		this.#byProject.set(projectId, streams.add(stream));
-		this.#byListener.set(listener, open + 1);
 		stream.once("close", () => {
 			streams.delete(stream);
 			if (streams.size === 0) this.#byProject.delete(projectId);
-			const left = (this.#byListener.get(listener) ?? 1) - 1;
-			if (left === 0) this.#byListener.delete(listener);
-			else this.#byListener.set(listener, left);
 		});
 		if (this.#closed) stream.end();
 		return stream;
@@ -175,15 +163,17 @@ export class Changes {
 
 	/** The same for the streams of a listener. */
 	recheckListener(listener: string): void {
-		if (!this.#byListener.has(listener)) return;
-		for (const streams of this.#byProject.values())
-			for (const stream of streams) if (stream.listener === listener) void stream.recheck();
+		for (const stream of this.#streamsOf(listener)) void stream.recheck();
+	}
+
+	#streamsOf(listener: string): HintStream[] {
+		return allOf(this.#byProject).filter((stream) => stream.listener === listener);
 	}
 
 	/** Ends every stream; later ones end immediately. */
 	close(): void {
 		this.#closed = true;
-		for (const streams of this.#byProject.values()) for (const stream of streams) stream.end();
+		for (const stream of allOf(this.#byProject)) stream.end();
 	}
 }
 
