@@ -19,27 +19,22 @@ const NOT_BUILT = `<!doctype html>
 </html>
 `;
 
-export interface Dashboard {
-	/** Whether a request that matched no route is a browser's request for a page. */
-	isPage(request: FastifyRequest): boolean;
-	sendPage(reply: FastifyReply): FastifyReply;
-}
-
 /**
  * Serves the built dashboard: the same page for every path, which decides by its address what to show, and the files
  * that it loads.
  *
  * @param folder of the build; if null, every page says how to build it
  */
-export function serveDashboard(app: FastifyInstance, folder: string | null): Dashboard {
+export function serveDashboard(app: FastifyInstance, folder: string | null) {
 	const page = folder === null ? null : readFileSync(join(folder, "index.html"), "utf8");
 	if (folder !== null && existsSync(join(folder, ASSETS))) serveAssets(app, join(folder, ASSETS));
 	return {
-		isPage({ method, url, headers }) {
+		/** Whether a request that matched no route is a browser's request for a page. */
+		isPage({ method, url, headers }: FastifyRequest): boolean {
 			if (method !== "GET" && method !== "HEAD") return false;
 			return !NO_PAGE.test(url) && /\btext\/html\b/.test(headers.accept ?? "");
 		},
-		sendPage(reply) {
+		sendPage(reply: FastifyReply): FastifyReply {
 			const nonce = randomBytes(NONCE_BYTES).toString("base64url");
 			return reply
 				.code(page === null ? 503 : 200)
