@@ -44,7 +44,9 @@ test("agrees with JSON.parse about depth, elements and their positions", () => {
 			const parsed: unknown = JSON.parse(text);
 			const scan = scanJson(bytes, LIMITLESS);
 			if (scan.kind !== "fits") throw new Error(`${scan.kind} at ${scan.at}`);
-			expect(scan.depth).toBe(depthOf(parsed));
+			const depth = depthOf(parsed);
+			expect(scanJson(bytes, { ...LIMITLESS, nesting: depth })).toEqual(scan);
+			if (depth > 0) expect(scanJson(bytes, { ...LIMITLESS, nesting: depth - 1 }).kind).toBe("deep");
 			const events =
 				typeof parsed === "object" && parsed !== null && Object.hasOwn(parsed, "events")
 					? (parsed as { events: unknown }).events

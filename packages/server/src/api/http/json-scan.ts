@@ -9,15 +9,15 @@
 import { escapePointer } from "./validate.ts";
 
 /** Bytes that give JSON its structure (RFC 8259, 2). */
-export const QUOTE = 0x22;
-export const COMMA = 0x2c;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
 const COLON = 0x3a;
-export const OPEN_BRACKET = 0x5b;
-export const BACKSLASH = 0x5c;
-export const CLOSE_BRACKET = 0x5d;
-export const OPEN_BRACE = 0x7b;
-export const CLOSE_BRACE = 0x7d;
-export const SPACE = 0x20;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const SPACE = 0x20;
 
 /** `start` is the first byte, `end` the one after the last. */
 export interface Span {
@@ -63,8 +63,7 @@ export interface ScannedList {
 }
 
 export type Scan =
-	/** `depth` is the deepest nesting; a text without arrays and objects has none. */
-	| { readonly kind: "fits"; readonly depth: number; readonly list: ScannedList | null }
+	| { readonly kind: "fits"; readonly list: ScannedList | null }
 	/** Nests deeper than allowed, at this byte. */
 	| { readonly kind: "deep"; readonly at: number }
 	/** The list has more elements than allowed, at this byte. */
@@ -86,7 +85,6 @@ export function scanJson(bytes: Uint8Array, { nesting, list: wanted }: ScanLimit
 	let items = 0;
 	let list: ScannedList | null = null;
 	let depth = 0;
-	let deepest = 0;
 	/** In the top-level object: whether the next string is a name, and whether the last name was the list's. */
 	let atName = false;
 	let isMember = false;
@@ -135,7 +133,6 @@ export function scanJson(bytes: Uint8Array, { nesting, list: wanted }: ScanLimit
 			case OPEN_BRACE:
 			case OPEN_BRACKET:
 				if (++depth > nesting) return { kind: "deep", at };
-				if (depth > deepest) deepest = depth;
 				if (depth === 1) atName = byte === OPEN_BRACE;
 				else if (depth === 2) {
 					if (isMember && byte === OPEN_BRACKET) listStart = at;
@@ -158,7 +155,7 @@ export function scanJson(bytes: Uint8Array, { nesting, list: wanted }: ScanLimit
 		}
 		at++;
 	}
-	return listStart === -1 ? { kind: "fits", depth: deepest, list } : { kind: "broken", at: length };
+	return listStart === -1 ? { kind: "fits", list } : { kind: "broken", at: length };
 }
 
 /** The bounds of the elements being read; a text is scanned in one go. */
