@@ -215,8 +215,7 @@ export function ratesOf({ method, rate }: Pick<Route, "method" | "rate">): RateN
 
 /** The methods that a path takes; none if no route has the path. GET includes HEAD. */
 export function allowedMethods(path: string, routes: readonly Pick<Route, "method" | "path">[]): string[] {
-	const parts = path.split("/");
-	const matching = routes.filter((route) => matches(route.path.split("/"), parts));
+	const matching = routes.filter((route) => matchesPath(route.path, path));
 	const own = matching.filter((route) => !matching.some((other) => isMoreSpecific(other.path, route.path)));
 	return own.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
 }
@@ -226,17 +225,13 @@ export function allowedMethods(path: string, routes: readonly Pick<Route, "metho
  * "health". The router chooses by method, so it would send them here with methods that the other routes don't have.
  */
 export function pathsOfOthers(path: string, routes: readonly Pick<Route, "method" | "path">[]): ReadonlySet<string> {
-	const pattern = path.split("/");
-	const others = routes.filter((route) => isMoreSpecific(route.path, path) && matches(pattern, route.path.split("/")));
+	const others = routes.filter((route) => isMoreSpecific(route.path, path) && matchesPath(path, route.path));
 	return new Set(others.map((route) => route.path));
 }
 
-/** Whether `path` matches a URL path with these parts. */
+/** Whether a route's path matches the path of a URL. */
 export function matchesPath(path: string, url: string): boolean {
-	return matches(path.split("/"), url.split("/"));
-}
-
-function matches(pattern: readonly string[], parts: readonly string[]): boolean {
+	const [pattern, parts] = [path.split("/"), url.split("/")];
 	return (
 		pattern.length === parts.length &&
 		pattern.every((part, i) => (part.startsWith("{") ? parts[i] !== "" : part === parts[i]))
