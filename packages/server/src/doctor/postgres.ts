@@ -30,7 +30,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 			...(pooled ? [SESSION_POOL] : []),
 			schemaOf(facts),
 			...examineStored(config, "", (name) => facts.settings.get(name) ?? null),
-			examinePrivacy(facts),
+			PRIVACY[facts.privacy],
 			durabilityOf(facts),
 			...lossesOf(facts),
 			connectionsOf(connections),
@@ -57,25 +57,19 @@ function schemaOf({ schema, knownSchema, mayPrepare }: DatabaseFacts): Finding {
 	);
 }
 
-export function examinePrivacy({ privacy }: Pick<DatabaseFacts, "privacy">): Finding {
-	const name = "Encryption";
-	switch (privacy) {
-		case "local":
-			return ok(name, "The connection to the database doesn't leave this machine.");
-		case "encrypted":
-			return ok(name, "The connection to the database is encrypted, and its certificate verified.");
-		case "unverified":
-			return warning(
-				name,
-				"The database's certificate isn't verified, so another machine could pretend to be the database: set sslmode=verify-full in POSTHORN_DATABASE_URL.",
-			);
-		case "readable":
-			return warning(
-				name,
-				"The connection to the database isn't encrypted, so others on its network can read the password and all events: set sslmode=verify-full in POSTHORN_DATABASE_URL.",
-			);
-	}
-}
+/** By how private the connection to the database is. */
+export const PRIVACY: Readonly<Record<DatabaseFacts["privacy"], Finding>> = {
+	local: ok("Encryption", "The connection to the database doesn't leave this machine."),
+	encrypted: ok("Encryption", "The connection to the database is encrypted, and its certificate verified."),
+	unverified: warning(
+		"Encryption",
+		"The database's certificate isn't verified, so another machine could pretend to be the database: set sslmode=verify-full in POSTHORN_DATABASE_URL.",
+	),
+	readable: warning(
+		"Encryption",
+		"The connection to the database isn't encrypted, so others on its network can read the password and all events: set sslmode=verify-full in POSTHORN_DATABASE_URL.",
+	),
+};
 
 function durabilityOf({ synchronousCommit, fsync }: DatabaseFacts): Finding {
 	if (fsync === "off")

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { privacyOf } from "../storage/postgres/connection/examine.ts";
-import { examinePrivacy } from "./postgres.ts";
+import { PRIVACY } from "./postgres.ts";
 
 const DIRECT = { encrypted: false, clientAddress: "10.0.0.1", serverAddress: "10.0.0.2" };
 const away = { remoteAddress: "10.0.0.2", localAddress: "10.0.0.1" };
@@ -40,9 +40,9 @@ test.each([
 });
 
 test("warns unless a connection to another machine is encrypted and verified", () => {
-	for (const privacy of ["local", "encrypted"] as const) expect(examinePrivacy({ privacy }).state).toBe("ok");
+	for (const privacy of ["local", "encrypted"] as const) expect(PRIVACY[privacy].state).toBe("ok");
 	for (const privacy of ["unverified", "readable"] as const) {
-		const { state, text } = examinePrivacy({ privacy });
+		const { state, text } = PRIVACY[privacy];
 		expect(state).toBe("warning");
 		expect(text).toContain("sslmode=verify-full");
 	}
