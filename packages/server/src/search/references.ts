@@ -54,9 +54,7 @@ export class References {
 	/** Searches of the same project wait for the same steps. */
 	readonly #catchingUp = new Map<string, Promise<void>>();
 	#visitsAll = false;
-	#rounds: Repetition | null = null;
-	#pause: (() => void) | null = null;
-	#stopped = false;
+	#steps: Repetition | null = null;
 
 	constructor(options: ReferencesOptions) {
 		this.#options = options;
@@ -68,13 +66,16 @@ export class References {
 	}
 
 	start(): void {
-		this.#rounds = repeat(this.#options.clock, COLLECT_MS, async () => ((await this.#runRound()) ? 0 : COLLECT_MS));
+		let round = this.#round();
+		this.#steps = repeat(this.#options.clock, COLLECT_MS, async () => {
+			const { done, value: pauseMs } = await round.next();
+			if (done) round = this.#round();
+			return pauseMs;
+		});
 	}
 
 	async stop(): Promise<void> {
-		this.#stopped = true;
-		this.#pause?.();
-		await this.#rounds?.stop();
+		await this.#steps?.stop();
 	}
 
 	/** Events of this project were published. */
@@ -141,20 +142,23 @@ export class References {
 		return !part.isLast;
 	}
 
-	/** Takes a few steps for each project. Returns whether one has more to do. */
-	async #runRound(): Promise<boolean> {
+	/**
+	 * Takes a few steps for each project. Yields after each how long to pause, so that others use the database, and returns
+	 * how long until the next round, milliseconds.
+	 */
+	async *#round(): AsyncGenerator<number, number> {
 		const { storage } = this.#options;
 		const failures: unknown[] = [];
 		if (this.#visitsAll) await this.#noteAll().catch((error: unknown) => failures.push(error));
-		const indexed = await this.#visit(this.#toIndex, (projectId) => this.#step(projectId), failures);
-		const swept = await this.#visit(this.#toSweep, (projectId) => storage.sweepReferences({ projectId }), failures);
+		const indexed = yield* this.#visit(this.#toIndex, (projectId) => this.#step(projectId), failures);
+		const swept = yield* this.#visit(this.#toSweep, (projectId) => storage.sweepReferences({ projectId }), failures);
 		const [err] = failures;
 		if (err !== undefined) {
 			this.#failure.failed(err, { projects: failures.length, retryInMs: COLLECT_MS });
-			return false;
+			return COLLECT_MS;
 		}
 		this.#failure.succeeded();
-		return indexed || swept;
+		return indexed || swept ? 0 : COLLECT_MS;
 	}
 
 	async #noteAll(): Promise<void> {
@@ -169,45 +173,30 @@ export class References {
 	 * Takes a few steps for each of these projects, until one returns false. A project that has more to do, or whose step
 	 * failed, remains for the next round. Returns whether one has more to do.
 	 */
-	async #visit(
+	async *#visit(
 		projects: Set<string>,
 		step: (projectId: string) => Promise<boolean>,
 		failures: unknown[],
-	): Promise<boolean> {
+	): AsyncGenerator<number, boolean> {
+		const { clock } = this.#options;
 		let isMore = false;
 		for (const projectId of [...projects]) {
 			// Before its steps: events published during them add it again.
 			projects.delete(projectId);
-			const attempt = () =>
-				step(projectId).catch((error: unknown) => {
+			let more = true;
+			for (let steps = 0; more && steps < STEPS_PER_ROUND; steps++) {
+				const from = clock.elapsed();
+				more = await step(projectId).catch((error: unknown) => {
 					failures.push(error);
 					projects.add(projectId);
 					return false;
 				});
-			let more = true;
-			for (let steps = 0; more && steps < STEPS_PER_ROUND && !this.#stopped; steps++) more = await this.#paced(attempt);
+				yield restAfter(clock, from, (1 - SEARCH.indexShare) / SEARCH.indexShare, PAUSE_MAX_MS);
+			}
 			if (more) projects.add(projectId);
 			isMore ||= more;
 		}
 		return isMore;
-	}
-
-	/** Takes a step, then pauses so that others use the database. */
-	async #paced(step: () => Promise<boolean>): Promise<boolean> {
-		const { clock } = this.#options;
-		const from = clock.elapsed();
-		const more = await step();
-		// Ended while the step ran, when there was no pause to cut short.
-		if (this.#stopped) return more;
-		const ms = restAfter(clock, from, (1 - SEARCH.indexShare) / SEARCH.indexShare, PAUSE_MAX_MS);
-		await new Promise<void>((resolve) => {
-			const timer = clock.setTimeout(resolve, ms);
-			this.#pause = () => {
-				timer.cancel();
-				resolve();
-			};
-		});
-		return more;
 	}
 }
 
