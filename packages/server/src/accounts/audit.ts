@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../base/clock.ts";
+import { type Clock, type Repetition, repeat } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import { type AccountStorage, type Actor, type AuditEntry, StorageError } from "../storage/port.ts";
@@ -71,9 +71,8 @@ export class Audit {
 	readonly #options: AuditOptions;
 	/** By project: the entries that aren't written yet, oldest first. */
 	readonly #missing = new Map<string, AuditEntry[]>();
-	#timer: Timer | null = null;
-	#retrying: Promise<void> = Promise.resolve();
-	#isClosed = false;
+	/** Runs since an entry was first kept for later. */
+	#retries: Repetition | null = null;
 
 	constructor(options: AuditOptions) {
 		this.#options = options;
@@ -81,7 +80,7 @@ export class Audit {
 
 	/** Resolves once the entry is written, or kept for later because storage failed. */
 	async record(actor: Actor, note: AuditNote): Promise<void> {
-		const { storage, clock, ids, logger } = this.#options;
+		const { storage, clock, disk, ids, logger } = this.#options;
 		const entry = { id: ids.next("audit"), at: clock.now(), actor, target: null, detail: {}, ...note };
 		try {
 			await storage.appendAudit(entry);
@@ -89,7 +88,10 @@ export class Audit {
 			if (!(error instanceof StorageError)) throw error;
 			logger.error({ reason: error.message, entry }, "an entry of the audit log is written later");
 			this.#missing.set(note.projectId, [...(this.#missing.get(note.projectId) ?? []), entry]);
-			this.#timer ??= this.#soon();
+			this.#retries ??= repeat(disk, RETRY_MS, async () => {
+				await this.#catchUp();
+				return RETRY_MS;
+			});
 		}
 	}
 
@@ -116,21 +118,8 @@ export class Audit {
 
 	/** Tries again to write what is missing. */
 	async close(): Promise<void> {
-		this.#isClosed = true;
-		this.#timer?.cancel();
-		await this.#retrying;
+		await this.#retries?.stop();
 		await this.#catchUp();
-	}
-
-	#soon(): Timer | null {
-		if (this.#isClosed) return null;
-		const retry = async () => {
-			await this.#catchUp();
-			this.#timer = this.#missing.size > 0 ? this.#soon() : null;
-		};
-		return this.#options.disk.setTimeout(() => {
-			this.#retrying = retry();
-		}, RETRY_MS);
 	}
 
 	async #catchUp(): Promise<void> {
