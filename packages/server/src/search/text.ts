@@ -108,19 +108,18 @@ interface Log<P, F> {
  */
 class LogSearch<P, F> {
 	readonly #log: Log<P, F>;
-	readonly #from: P | null | undefined;
-	readonly #found: F[] = [];
-	/** When each of them was written. */
-	readonly #times: number[] = [];
+	/** What was found and not taken yet. */
+	readonly #left: { readonly found: F; readonly writtenAt: number }[] = [];
+	/** The position of the last one that was taken; before that, where this search began. */
+	#taken: P | null | undefined;
 	#before: P | null | undefined;
-	#taken = 0;
 	/** How many entries were read, and when the oldest of them was written: infinity if none was. */
 	count = 0;
 	oldest = Number.POSITIVE_INFINITY;
 
 	constructor(from: P | null | undefined, log: Log<P, F>) {
 		this.#log = log;
-		this.#from = from;
+		this.#taken = from;
 		this.#before = from;
 	}
 
@@ -128,8 +127,7 @@ class LogSearch<P, F> {
 		const { found, count, reached, next } = await this.#log.read(this.#before ?? null, SEARCH.textStep);
 		for (const one of found) {
 			this.oldest = Math.min(this.oldest, this.#log.timeOf(one));
-			this.#found.push(one);
-			this.#times.push(this.oldest);
+			this.#left.push({ found: one, writtenAt: this.oldest });
 		}
 		this.count += count;
 		this.oldest = Math.min(this.oldest, reached ?? this.oldest);
@@ -147,27 +145,27 @@ class LogSearch<P, F> {
 
 	/** How many of those found were written at this time or later. */
 	foundSince(time: number): number {
-		const end = this.#times.findIndex((at) => at < time);
-		return end === -1 ? this.#times.length : end;
+		return this.#left.filter(({ writtenAt }) => writtenAt >= time).length;
 	}
 
 	/** Whether some of those found weren't taken. */
 	get isLeft(): boolean {
-		return this.#taken < this.#found.length;
+		return this.#left.length > 0;
 	}
 
 	/** When the next one to take was written; negative infinity if there is none. */
 	get newest(): number {
-		return this.#times[this.#taken] ?? Number.NEGATIVE_INFINITY;
+		return this.#left[0]?.writtenAt ?? Number.NEGATIVE_INFINITY;
 	}
 
 	take(): F {
-		return this.#found[this.#taken++]!;
+		const { found } = this.#left.shift()!;
+		this.#taken = this.#log.positionOf(found);
+		return found;
 	}
 
 	/** Where to continue: what wasn't taken has to be found again. */
 	get next(): P | null | undefined {
-		if (!this.isLeft) return this.#before;
-		return this.#taken === 0 ? this.#from : this.#log.positionOf(this.#found[this.#taken - 1]!);
+		return this.isLeft ? this.#taken : this.#before;
 	}
 }
