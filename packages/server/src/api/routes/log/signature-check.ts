@@ -99,12 +99,11 @@ function findingsOf(sent: Sent, sentBody: Uint8Array, check: SignatureCheck | nu
 	const isRotated = check !== null && !check(`${sent.timestamp}.`, sentBody, sent.signature);
 	if (check === null)
 		findings.push(
-			unknown("secret", "webhook_deleted", "The webhook was deleted, so its secret can no longer be checked."),
+			unknown("webhook_deleted", "The webhook was deleted, so its secret can no longer be checked.", "secret"),
 		);
 	else if (isRotated)
 		findings.push(
 			wrong(
-				"secret",
 				"secret_rotated",
 				"The secret was rotated after this request was signed, so the current one can't match it. Replay the delivery and look at the new request.",
 			),
@@ -120,9 +119,12 @@ function findingsOf(sent: Sent, sentBody: Uint8Array, check: SignatureCheck | nu
 	return findings.filter(({ code }) => !seenCodes.has(code) && seenCodes.add(code));
 }
 
+/** @param part what it is about: by default, what its code begins with */
 const finding =
 	(state: Finding["state"]) =>
-	(part: Finding["part"], code: string, detail: string): Finding => ({ part, state, code, detail });
+	(code: string, detail: string, part = code.split("_", 1)[0] as Finding["part"]): Finding => {
+		return { part, state, code, detail };
+	};
 const right = finding("right");
 const wrong = finding("wrong");
 const unknown = finding("unknown");
@@ -130,52 +132,41 @@ const unknown = finding("unknown");
 /** @param isSigned whether the receiver has computed the right signature, so that it had the right body */
 function bodyFinding(sent: Uint8Array, given: Uint8Array, isSigned = false): Finding {
 	const difference = bodyDifference(sent, given);
-	if (difference === null)
-		return right("body", "body_same", `The body has exactly the ${sent.length} bytes that were sent.`);
+	if (difference === null) return right("body_same", `The body has exactly the ${sent.length} bytes that were sent.`);
 	if (isSigned)
 		return unknown(
-			"body",
 			"body_not_signed",
 			"The receiver computed the right signature, so it had the right body. This is another one, such as a copy from a log.",
 		);
 	let byte = 0;
 	while (byte < sent.length && sent[byte] === given[byte]) byte++;
 	return wrong(
-		"body",
 		`body_${difference}`,
 		`${BODY_DETAILS[difference]} It has ${given.length} bytes, ${sent.length} were sent, and byte ${byte} is the first that differs.`,
 	);
 }
 
 function timestampFinding({ timestamp }: Sent, given: string): Finding {
-	if (given === String(timestamp))
-		return right("timestamp", "timestamp_same", "The timestamp is the one that was sent.");
+	if (given === String(timestamp)) return right("timestamp_same", "The timestamp is the one that was sent.");
 	const number = Number(given);
 	if (Math.floor(number / 1_000) === timestamp)
 		return wrong(
-			"timestamp",
 			"timestamp_milliseconds",
 			"The timestamp was converted to milliseconds. Sign the header's value as it is.",
 		);
 	if (given.trim() === String(timestamp))
-		return wrong(
-			"timestamp",
-			"timestamp_whitespace",
-			"The timestamp has whitespace around it. Sign the header's value without it.",
-		);
-	return wrong("timestamp", "timestamp_other", `This isn't the request's timestamp, which is ${timestamp}.`);
+		return wrong("timestamp_whitespace", "The timestamp has whitespace around it. Sign the header's value without it.");
+	return wrong("timestamp_other", `This isn't the request's timestamp, which is ${timestamp}.`);
 }
 
 function clockFinding({ timestamp }: Sent, clock: number): Finding {
 	const ahead = Math.round(clock - timestamp);
 	if (Math.abs(ahead) <= TIMESTAMP_TOLERANCE_S)
 		return right(
-			"clock",
 			"clock_right",
 			`The clock was ${Math.abs(ahead)} s from the request's timestamp; ${TIMESTAMP_TOLERANCE_S} s are allowed.`,
 		);
 	return wrong(
-		"clock",
 		ahead > 0 ? "clock_ahead" : "clock_behind",
 		`The clock was ${Math.abs(ahead)} s ${ahead > 0 ? "after" : "before"} the request's timestamp; ${TIMESTAMP_TOLERANCE_S} s are allowed. Synchronize the receiver's clock, or check whether the request waited in a queue before it was verified.`,
 	);
@@ -190,29 +181,22 @@ function signatureFindings(
 ): Finding[] {
 	const { hex, form } = readSignature(given);
 	if (hex === null)
-		return [
-			wrong("signature", "signature_malformed", "This isn't an HMAC-SHA256: it should be 64 hexadecimal digits."),
-		];
-	const noted = form === null ? [] : [wrong("signature", "signature_form", form)];
+		return [wrong("signature_malformed", "This isn't an HMAC-SHA256: it should be 64 hexadecimal digits.")];
+	const noted = form === null ? [] : [wrong("signature_form", form)];
 	if (hex === sent.signature) {
 		// A secret that has been rotated or deleted since can't be judged.
-		const secret = check === null ? [] : [right("secret", "secret_right", "The secret is right.")];
+		const secret = check === null ? [] : [right("secret_right", "The secret is right.")];
 		if (form !== null) return [...noted, ...secret];
 		const isLate = clock !== undefined && clockFinding(sent, clock).state === "wrong";
 		const detail = `The receiver computed the right signature.${isLate ? "" : " Check how it compares the two."}`;
-		return [right("signature", "signature_right", detail), ...secret];
+		return [right("signature_right", detail), ...secret];
 	}
-	if (check === null)
-		return [...noted, unknown("signature", "signature_other", "The signature isn't the one that was sent.")];
+	if (check === null) return [...noted, unknown("signature_other", "The signature isn't the one that was sent.")];
 	const cause = causeOf(sent, sentBody, check, body, timestamp, hex);
 	if (cause !== null)
 		return [
 			...noted,
-			right(
-				"secret",
-				"secret_right",
-				"The secret is right: with it, the fault that was found gives exactly this signature.",
-			),
+			right("secret_right", "The secret is right: with it, the fault that was found gives exactly this signature."),
 			cause,
 		];
 	const isBodyRight = body !== undefined && bodyDifference(sentBody, body) === null;
@@ -221,7 +205,6 @@ function signatureFindings(
 		return [
 			...noted,
 			wrong(
-				"secret",
 				"secret_wrong",
 				"The body is right and the signature isn't, so the secret is wrong: another webhook's, an old one, in quotes, with whitespace around it, or without whsec_ at its start.",
 			),
@@ -229,7 +212,6 @@ function signatureFindings(
 	return [
 		...noted,
 		unknown(
-			"signature",
 			"signature_other",
 			body === undefined
 				? "The signature isn't the one that was sent. Also give the body as the receiver saw it, to find out whether the secret or the body is wrong."
@@ -250,14 +232,13 @@ function causeOf(
 	const head = `${sent.timestamp}.`;
 	if (check("", sentBody, hex))
 		return wrong(
-			"timestamp",
 			"timestamp_missing",
 			"The timestamp wasn't signed. The signed text is the timestamp, a full stop, and the body.",
 		);
 	if (body !== undefined && check(head, body, hex)) return bodyFinding(sentBody, body);
 	for (const { change, body: other } of changedBodies(sentBody))
-		if (check(head, other, hex)) return wrong("body", `body_${change}`, BODY_DETAILS[change]);
-	if (check(head, new Uint8Array(0), hex)) return wrong("body", "body_empty", BODY_DETAILS.empty);
+		if (check(head, other, hex)) return wrong(`body_${change}`, BODY_DETAILS[change]);
+	if (check(head, new Uint8Array(0), hex)) return wrong("body_empty", BODY_DETAILS.empty);
 	if (check(`${sent.timestamp * 1_000}.`, sentBody, hex)) return timestampFinding(sent, String(sent.timestamp * 1_000));
 	// Header values are ASCII, and so is what the check takes.
 	if (timestamp === undefined || !/^[\x20-\x7e]{1,30}$/.test(timestamp)) return null;
