@@ -273,11 +273,11 @@ export interface ApiParts extends Omit<Accounts, "close"> {
 	/** By default, those of base/budgets.ts. */
 	readonly connectionLimits?: Partial<ConnectionLimits>;
 	/** This node's current shortages, for readiness. */
-	readonly shortages?: Pick<Shortages, "current">;
-	/** Whether retention trusts the clock; by default, it does. */
-	readonly retention?: Pick<RetentionClock, "hold" | "notice" | "confirm">;
-	/** Whether a restored database waits for an operator; by default, it doesn't. */
-	readonly quarantine?: Pick<Quarantine, "mark" | "read" | "release">;
-	/** Whether the engine accepts work; by default, it does. */
-	readonly ready?: () => boolean;
+	readonly shortages: Pick<Shortages, "current">;
+	/** Whether retention trusts the clock. */
+	readonly retention: Pick<RetentionClock, "hold" | "notice" | "confirm">;
+	/** Whether a restored database waits for an operator. */
+	readonly quarantine: Pick<Quarantine, "mark" | "read" | "release">;
+	/** Whether the engine accepts work. */
+	readonly ready: () => boolean;
 }

@@ -186,6 +186,10 @@ export class TestApi {
 			changes,
 			longPolls,
 			references: new References(own),
+			shortages: { current: null },
+			retention: { hold: null, notice: null, confirm: async () => {} },
+			quarantine: { mark: null, read: async () => null, release: async () => false },
+			ready: () => true,
 			apiKeys: new ApiKeys({ ...own, operatorKey: new OperatorKey(keyHash(OPERATOR_KEY)) }),
 		};
 		const app = await createApi({ ...parts, ...options.parts?.(parts) });

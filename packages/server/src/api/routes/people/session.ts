@@ -202,7 +202,7 @@ export async function presentSession(
 		projects: await projectsOf(account, storage),
 		retry_delays: config.retryDelaysMs.map((ms) => ms / 1_000),
 		log_retention_days: config.logRetentionMs / DAY_MS,
-		quarantine: (quarantine?.mark ?? null) !== null,
+		quarantine: quarantine.mark !== null,
 	};
 }
 

@@ -82,7 +82,7 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 	}
 
 	async function present(principal: Principal): Promise<Static<typeof QuarantineState>> {
-		const mark = (await quarantine?.read()) ?? null;
+		const mark = await quarantine.read();
 		const textOf = mark !== null && (await mayRevoke(principal)) ? quarantineText : quarantineNotice;
 		return {
 			active: mark !== null,
@@ -157,7 +157,7 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 			access: "operator",
 			success: { status: 200, description: "The database is released.", schema: QuarantineRelease },
 			async handler({ principal }) {
-				const released = (await quarantine?.release()) ?? false;
+				const released = await quarantine.release();
 				if (released) logger.warn({ by: actorOf(principal) }, "an operator released the database from quarantine");
 				return { ...(await present(principal)), released };
 			},

@@ -33,10 +33,10 @@ const STORAGE_TEXT: Record<Exclude<StorageState, "ok">, string> = {
 };
 
 export function systemRoutes(parts: ApiParts, storageCheck: Pick<StorageCheck, "read">): Route[] {
-	const { metrics, clock, logger, shortages, retention, quarantine, ready = () => true } = parts;
+	const { metrics, clock, logger, shortages, retention, quarantine, ready } = parts;
 
 	function presentClock() {
-		const hold = retention?.hold ?? null;
+		const { hold } = retention;
 		return { now: isoTime(clock.now()), on_hold: hold !== null, detail: hold && holdText(hold) };
 	}
 
@@ -71,12 +71,12 @@ export function systemRoutes(parts: ApiParts, storageCheck: Pick<StorageCheck, "
 				if (!ready()) throw new Problem("unavailable", "The engine doesn't accept work: it is starting or stopping.");
 				const state = await storageCheck.read();
 				if (state !== "ok") throw new Problem("unavailable", STORAGE_TEXT[state]);
-				const shortage = shortages?.current ?? null;
+				const shortage = shortages.current;
 				// A receiver can use up the ports towards itself. That must not take the node out of service for everyone else.
 				if (shortage === "ports") return { status: "ok" as const, notice: shortageText(shortage) };
 				if (shortage !== null) throw new Problem("unavailable", shortageText(shortage));
-				const mark = quarantine?.mark ?? null;
-				const notices = [mark && quarantineNotice(mark), retention?.notice ?? null].filter((text) => text !== null);
+				const { mark } = quarantine;
+				const notices = [mark && quarantineNotice(mark), retention.notice].filter((text) => text !== null);
 				return { status: "ok" as const, ...(notices.length > 0 && { notice: notices.join(" ") }) };
 			},
 		}),
@@ -95,7 +95,7 @@ export function systemRoutes(parts: ApiParts, storageCheck: Pick<StorageCheck, "
 			access: "operator",
 			success: { status: 200, description: "This node's clock.", schema: ClockState },
 			async handler() {
-				await retention?.confirm();
+				await retention.confirm();
 				logger.warn({ now: clock.now() }, "an operator confirmed the clock");
 				return presentClock();
 			},

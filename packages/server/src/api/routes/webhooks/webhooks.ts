@@ -290,7 +290,7 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
 				if (webhook.status === "paused")
 					throw new Problem("conflict", "The webhook is paused, so nothing is sent to it. Resume it first.");
-				if (quarantine?.mark)
+				if (quarantine.mark)
 					throw new Problem(
 						"conflict",
 						"The service was restored from a backup, and sends nothing until its operator releases it.",
