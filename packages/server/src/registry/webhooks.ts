@@ -8,7 +8,6 @@ import { sealSecret } from "../engine/signing-keys.ts";
 import type { Guard } from "../net/egress.ts";
 import type {
 	Backlog,
-	DeletedWebhook,
 	Page,
 	RegistryStorage,
 	StillAllowed,
@@ -162,11 +161,6 @@ export class Webhooks {
 	async list(projectId: string, page: Page): Promise<WebhookView[]> {
 		const { storage } = this.#options;
 		return this.#views(projectId, await storage.listWebhooks({ projectId, ...page }));
-	}
-
-	/** Oldest first: those whose deliveries may still be in the log. */
-	listDeleted(projectId: string, page: Page): Promise<DeletedWebhook[]> {
-		return this.#options.storage.listDeletedWebhooks({ projectId, ...page });
 	}
 
 	/** Those of these webhooks that exist, oldest first. */

@@ -204,7 +204,7 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 				pageById(
 					"webhook",
 					query,
-					(page) => webhooks.listDeleted(params.projectId, page),
+					(page) => storage.listDeletedWebhooks({ projectId: params.projectId, ...page }),
 					({ id, url, description, deletedAt }) => ({ id, url, description, deleted_at: isoTime(deletedAt) }),
 				),
 		}),
