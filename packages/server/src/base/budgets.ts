@@ -271,6 +271,12 @@ export const PROJECT_WRITES = {
 	lockedRemembered: 1_000,
 } as const;
 
+/** A project's rows in PostgreSQL that another session has locked. */
+export const LOCKED_ROWS = {
+	/** How long a transaction in the pool `waiting` waits for them, milliseconds. */
+	waitMs: 500,
+} as const;
+
 /** Rows per transaction of bulk actions. Everyone's events wait for it. Named deliveries are looked up one by one. */
 export const BULK_ACTIONS = {
 	replays: 250,

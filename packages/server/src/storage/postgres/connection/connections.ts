@@ -17,7 +17,7 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { Client, Pool, type PoolClient, type PoolConfig } from "pg";
-import { CACHED_NAMES, POOLS } from "../../../base/budgets.ts";
+import { CACHED_NAMES, LOCKED_ROWS, POOLS } from "../../../base/budgets.ts";
 import { BoundedMap } from "../../../base/collections.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../../port/peers.ts";
 import { StorageError } from "../../port.ts";
@@ -30,8 +30,6 @@ import { NameCache, Session } from "./session.ts";
 
 export type PoolName = ConnectionUse;
 
-/** How long a transaction may wait for one project's rows, milliseconds. */
-const LOCK_WAIT_MS = 500;
 /** An idle connection is closed after this long, milliseconds. */
 const IDLE_MS = 60_000;
 /** How often a transaction is retried, and the longest delay before it, milliseconds. */
@@ -171,7 +169,7 @@ export class Connections {
 	 */
 	holding<T>(pool: PoolName, waits: boolean, work: Work<T>): Promise<T> {
 		if (!waits) return this.transaction(pool, work);
-		return this.transaction("waiting", work, LOCK_WAIT_MS);
+		return this.transaction("waiting", work, LOCKED_ROWS.waitMs);
 	}
 
 	/** Closes every connection. No call may be in progress. */
