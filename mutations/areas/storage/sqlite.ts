@@ -45,15 +45,15 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-settle-beyond-log",
-			find: "project === undefined || lanes.some(({ position }) => position > (project.last_seq as number))",
+			find: "project === undefined || lanes.some(({ position }) => position > project.last_seq)",
 			replace: "project === undefined",
 			only: "settling",
 			why: "After restoring a backup, lanes are beyond the end of the log, and new events are skipped.",
 		},
 		{
 			name: "sqlite-settle-leaves-one",
-			find: "DELETE FROM attempts WHERE no >= ?",
-			replace: "DELETE FROM attempts WHERE no > ?",
+			find: "(SELECT max(no) FROM attempts) - ?",
+			replace: "(SELECT max(no) FROM attempts) - ? + 1",
 			only: "settling",
 			why: "A settlement that was refused leaves an attempt in the log that nothing follows from.",
 		},
@@ -94,8 +94,8 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-never-closed-for-deleted",
-			find: "if (added > 0) c.sql(",
-			replace: "if (added > 1) c.sql(",
+			find: "if (added > 0) c.run(",
+			replace: "if (added > 1) c.run(",
 			only: "settling",
 			why: "A retry that is stored for a webhook after it was deleted is never closed, and keeps its event.",
 		},
@@ -110,15 +110,15 @@ export const STORAGE_SQLITE = [
 	...of("server/src/storage/sqlite/leases/leases.ts", SQLITE, [
 		{
 			name: "sqlite-lease-same-generation",
-			find: ".run(holder, generation + 1, until, no);",
-			replace: ".run(holder, generation, until, no);",
+			find: "c.run(ACQUIRE, holder, generation + 1, until, no);",
+			replace: "c.run(ACQUIRE, holder, generation, until, no);",
 			only: "leases and alarms",
 			why: "Two holders in a row have the same generation, and the first may settle under the second's lease.",
 		},
 		{
 			name: "sqlite-lease-in-quarantine",
-			find: ".get(QUARANTINE) !== undefined",
-			replace: ".get(QUARANTINE) === null",
+			find: "QUARANTINE) !== undefined",
+			replace: "QUARANTINE) === null",
 			only: "in quarantine",
 			why: "A restored database sends its pending deliveries before anyone has looked.",
 		},
@@ -138,8 +138,8 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-lease-from-beginning",
-			find: "{ behind: last as number,",
-			replace: "{ behind: 0 * (last as number),",
+			find: "{ behind, overdueFirst:",
+			replace: "{ behind: 0, overdueFirst:",
 			only: "leases and alarms",
 			why: "Projects with high numbers never get a slot while others keep waking.",
 		},
@@ -189,7 +189,7 @@ export const STORAGE_SQLITE = [
 	...of("server/src/storage/sqlite/log/append.ts", SQLITE, [
 		{
 			name: "sqlite-append-half-a-conflict",
-			find: 'c.sql("DELETE FROM events WHERE project_no = ? AND seq > ?").run(tail.no, before);',
+			find: 'c.run("DELETE FROM events WHERE project_no = ? AND seq > ?", tail.no, before);',
 			replace: "",
 			only: "event log",
 			why: "A batch that is refused as a conflict leaves some of its events in the log.",
@@ -250,8 +250,8 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-sweep-counts-replayed",
-			find: "if (!hasRetry(c, project, webhook, seq)) addToCounters(c, webhook, 0, -1);",
-			replace: "addToCounters(c, webhook, 0, -1);",
+			find: "AND seq = a.seq AND webhook_no = a.webhook_no\n\t\t)`;",
+			replace: "AND seq = a.seq AND webhook_no = a.webhook_no AND false\n\t\t)`;",
 			only: "retention",
 			why: "A dead letter that is being replayed is subtracted twice.",
 		},
@@ -264,7 +264,7 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-sweep-referred",
-			find: "\n\t\t\t\tAND NOT EXISTS (SELECT 1 FROM retries WHERE project_no = events.project_no AND seq = events.seq)",
+			find: "\n\t\tAND NOT EXISTS (SELECT 1 FROM retries WHERE project_no = events.project_no AND seq = events.seq)",
 			replace: "",
 			only: "retention",
 			why: "An event is deleted while its retry is pending: the retry finds nothing to send.",
@@ -278,7 +278,7 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-sweep-webhook-with-log",
-			find: "\n\t\t\t\tAND NOT EXISTS (SELECT 1 FROM attempts WHERE webhook_no = webhooks.no)",
+			find: "\n\t\t\tAND NOT EXISTS (SELECT 1 FROM attempts WHERE webhook_no = webhooks.no)",
 			replace: "",
 			only: "retention",
 			why: "A deleted webhook's entries lose their webhook before their retention ends.",
@@ -311,8 +311,8 @@ export const STORAGE_SQLITE = [
 	...of("server/src/storage/sqlite/lanes/lanes.ts", SQLITE, [
 		{
 			name: "sqlite-retry-counted-again",
-			find: "if (replaced.changes === 1) return 0;",
-			replace: "if (replaced.changes === 1) return 1;",
+			find: "if (c.run(REPLACE_RETRY, ...values) === 1) return 0;",
+			replace: "if (c.run(REPLACE_RETRY, ...values) === 1) return 1;",
 			only: "backlogs and gauges",
 			why: "The gauge of waiting retries grows with each failure.",
 		},
@@ -334,7 +334,7 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-handed-over-twice",
-			find: 'if (taken.changes === 0) return "stale";',
+			find: 'if (taken === 0) return "stale";',
 			replace: "",
 			only: "outlive their lease",
 			why: "An attempt that was forgotten and repeated is settled by both nodes.",
@@ -357,8 +357,8 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-backlog-off-by-one",
-			find: "(first.type_seq as number) + 1;",
-			replace: "(first.type_seq as number);",
+			find: "first.type_seq + 1;",
+			replace: "first.type_seq;",
 			only: "backlogs and gauges",
 			why: "A webhook for which one event waits is shown as up to date.",
 		},
@@ -373,8 +373,8 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-stats-end-not-followed",
-			find: "if (last < counted) c.sql(",
-			replace: "if (last < 0) c.sql(",
+			find: "if (last < counted) c.run(",
+			replace: "if (last < 0) c.run(",
 			only: "statistics|retention",
 			why: "After the newest entries are deleted, as many new attempts are missing from the charts.",
 		},

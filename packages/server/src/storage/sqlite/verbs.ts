@@ -127,20 +127,18 @@ const NATIVE = {
 const OWN = {
 	/** Writes a row, so that the disk is checked. */
 	pingWriter: write((c) => {
-		c.sql(
-			"INSERT INTO settings (name, value) VALUES ('ping', '1') ON CONFLICT (name) DO UPDATE SET value = 1 - value",
-		).run();
+		c.run("INSERT INTO settings (name, value) VALUES ('ping', '1') ON CONFLICT (name) DO UPDATE SET value = 1 - value");
 	}),
 	/** Only what is committed shows whether there is room. */
 	makeLarger: write((c, bytes: number) => {
-		const sql = "INSERT OR REPLACE INTO settings (name, value) VALUES ('room', hex(randomblob(?)))";
-		c.sql(sql).run(Math.ceil(bytes / 2));
+		const insert = "INSERT OR REPLACE INTO settings (name, value) VALUES ('room', hex(randomblob(?)))";
+		c.run(insert, Math.ceil(bytes / 2));
 	}),
 	makeSmaller: write((c) => {
-		c.sql("DELETE FROM settings WHERE name = 'room'").run();
+		c.run("DELETE FROM settings WHERE name = 'room'");
 	}),
 	pingReader: read((c) => {
-		c.sql("SELECT value FROM settings WHERE name = 'ping'").get();
+		c.row("SELECT value FROM settings WHERE name = 'ping'");
 	}),
 	readGauges: read((c, after: number) => lanes.readGauges(c, after)),
 };
@@ -183,10 +181,9 @@ function converterOf(statement: StatementSync): Convert | null {
 }
 
 function runQuery(c: Connection, { template, values }: Query<unknown>): Row[] {
-	const reader = c.reader(template.text("sqlite"));
-	const sent = values.map((value): SQLInputValue => (typeof value === "boolean" ? Number(value) : value));
-	const rows: Row[] = reader.all(...sent);
-	const convert = rows.length === 0 ? null : converterOf(reader.statement);
+	const prepared = c.prepare(template.text("sqlite"));
+	const rows = prepared.all(values.map((value): SQLInputValue => (typeof value === "boolean" ? Number(value) : value)));
+	const convert = rows.length === 0 ? null : converterOf(prepared.statement);
 	return convert === null ? rows : rows.map(convert);
 }
 
@@ -209,7 +206,7 @@ const nativesOf = (c: Connection, { now, tellPeers = () => undefined }: VerbCont
 	// Both are in the project's row.
 	openLog: () => undefined,
 	holdLog: held,
-	holdProject: (project) => c.sql("SELECT last_seq FROM projects WHERE no = ?").get(project)!.last_seq as number,
+	holdProject: (project) => log.lastSeq(c, project),
 	now: () => now,
 	wake: (project) => lanes.ringForChange(c, project),
 	// One process owns the file, so there is one clock.

@@ -66,8 +66,7 @@ export class ColdDatabase {
 
 	/** A setting's value, without opening the database for it; null if it isn't set. */
 	setting(name: string): string | null {
-		const found = this.#connection?.sql("SELECT value FROM settings WHERE name = ?").get(name);
-		return found === undefined ? null : String(found.value);
+		return this.#connection?.row<{ value: string }>("SELECT value FROM settings WHERE name = ?", name)?.value ?? null;
 	}
 
 	#open(): Connection {
@@ -82,12 +81,12 @@ export class ColdDatabase {
 }
 
 function put(connection: Connection, { no, id, name, developer, createdAt }: ProjectRow): void {
-	connection
-		.sql(`
-			INSERT INTO projects (no, id, name, developer, created_at) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (no) DO UPDATE SET name = excluded.name, developer = excluded.developer`)
-		.run(no, id, name, developer ? 1 : 0, createdAt);
+	connection.run(PUT, no, id, name, developer ? 1 : 0, createdAt);
 }
+
+const PUT = `
+	INSERT INTO projects (no, id, name, developer, created_at) VALUES (?, ?, ?, ?, ?)
+	ON CONFLICT (no) DO UPDATE SET name = excluded.name, developer = excluded.developer`;
 
 export function coldCalls(node: MemoryNode): ColdStorage {
 	const { cold, tables } = node.database;

@@ -39,7 +39,7 @@ export async function explainEveryOperation(suite: RecordedSuite): Promise<Expla
 		if (isQuery(text)) {
 			const steps = prepare(`EXPLAIN QUERY PLAN ${text}`).all();
 			plans.set(
-				text,
+				text.replaceAll(/\s+/g, " ").trim(),
 				steps.map(({ detail }) => String(detail)),
 			);
 		}
@@ -84,7 +84,8 @@ function runEveryOperation(c: Connection): void {
 		...{ statusCode: 500, errorCode: null, error: null, startedAt: 1, responseMs: 1, responseBody: new Uint8Array(1) },
 		...{ responseTruncated: false, nextRetryAt: null, url: "", sent: null },
 	};
-	const attempts = [attempt, { ...attempt, id: "att_2", seq: 2 }];
+	const delivered = { ...attempt, id: "att_0", webhookId: "v", status: "delivered" as const };
+	const attempts = [delivered, attempt, { ...attempt, id: "att_2", seq: 2 }];
 	const retry = { webhookId: "w", seq: 3, queue: "retry" as const, replay: 0, attempt: 2, dueAt: 5 };
 	const unschedule = [{ webhookId: "w", seq: 1 }];
 	const lanes = [{ webhookId: "w", position: 3, open: [2] }];

@@ -76,10 +76,10 @@ test("operations that share a commit wait for another program's lock once", () =
 	other.exec("BEGIN IMMEDIATE");
 	connection.db.exec("PRAGMA busy_timeout = 1");
 	let waits = 0;
-	const { sql } = connection;
-	connection.sql = (text) => {
+	const { prepare } = connection;
+	connection.prepare = (text) => {
 		if (text === "BEGIN IMMEDIATE") waits++;
-		return sql.call(connection, text);
+		return prepare.call(connection, text);
 	};
 	const outcomes = commitTogether(connection, [set("a"), set("b"), set("c")]);
 	expect(outcomes.map((outcome) => !outcome.ok && storageError(outcome.error, path))).toMatchObject(
@@ -90,18 +90,18 @@ test("operations that share a commit wait for another program's lock once", () =
 	expect(commitTogether(connection, [set("a"), set("b")]).map(({ ok }) => ok)).toEqual([true, true]);
 });
 
-test("a reader's rows have the statement's columns, as those of the statement itself do", () => {
+test("rows have the statement's columns, as those of the statement itself do", () => {
 	set("a", "1")();
 	set("b", "2")();
 	const text = "SELECT name, value, NULL AS missing FROM settings WHERE name IN (?, ?) ORDER BY name LIMIT ?";
-	const rows = connection.reader(text).all("a", "b", 5);
+	const rows = connection.rows(text, "a", "b", 5);
 	expect(rows.map((row) => ({ ...row }))).toEqual([
 		{ name: "a", value: "1", missing: null },
 		{ name: "b", value: "2", missing: null },
 	]);
-	expect(connection.sql(text).all("a", "b", 5)).toEqual(rows);
-	expect([...connection.reader(text).iterate("a", "b", 5)]).toEqual(rows);
-	expect(connection.reader(text).get("b", "c", 5)).toEqual(rows[1]);
-	expect(connection.reader(text).all("c", "d", 5)).toEqual([]);
-	expect(connection.reader(text).get("c", "d", 5)).toBeUndefined();
+	expect(connection.db.prepare(text).all("a", "b", 5)).toEqual(rows);
+	expect([...connection.each(text, "a", "b", 5)]).toEqual(rows);
+	expect(connection.row(text, "b", "c", 5)).toEqual(rows[1]);
+	expect(connection.rows(text, "c", "d", 5)).toEqual([]);
+	expect(connection.row(text, "c", "d", 5)).toBeUndefined();
 });

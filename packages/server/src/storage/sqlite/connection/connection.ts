@@ -25,13 +25,13 @@ const MAX_STATEMENTS = 300;
 const withAnyLimit = (text: string): string => text.replaceAll(/\bLIMIT \?\d*/g, "$& + 0");
 
 /** A row by the names of its columns. */
-type Row = Record<string, SQLOutputValue>;
+export type Row = Record<string, unknown>;
 
 /**
- * A statement whose rows are objects of one class. Node's own rows are dictionaries to V8. Creating them and reading
- * their members takes longer, and each leaves a hidden class behind until the next full collection.
+ * A prepared statement, whose rows are objects of one class. Node's own rows are dictionaries to V8. Creating them and
+ * reading their members takes longer, and each leaves a hidden class behind until the next full collection.
  */
-class RowReader {
+class Prepared {
 	readonly statement: StatementSync;
 	readonly #Row: new (
 		values: readonly SQLOutputValue[],
@@ -42,24 +42,24 @@ class RowReader {
 		this.statement = statement;
 		statement.setReturnArrays(true);
 		this.#Row = class {
-			[name: string]: SQLOutputValue;
+			[name: string]: unknown;
 			constructor(values: readonly SQLOutputValue[]) {
 				for (let i = 0; i < names.length; i++) this[names[i]!] = values[i]!;
 			}
 		};
 	}
 
-	all(...values: readonly SQLInputValue[]): Row[] {
+	all(values: readonly SQLInputValue[]): Row[] {
 		const rows = this.statement.all(...values) as unknown as SQLOutputValue[][];
 		return rows.map((row) => new this.#Row(row));
 	}
 
-	get(...values: readonly SQLInputValue[]): Row | undefined {
+	get(values: readonly SQLInputValue[]): Row | undefined {
 		const row = this.statement.get(...values) as unknown as SQLOutputValue[] | undefined;
 		return row && new this.#Row(row);
 	}
 
-	*iterate(...values: readonly SQLInputValue[]): Generator<Row, void> {
+	*iterate(values: readonly SQLInputValue[]): Generator<Row, void> {
 		for (const row of this.statement.iterate(...values)) yield new this.#Row(row as unknown as SQLOutputValue[]);
 	}
 }
@@ -68,29 +68,39 @@ class RowReader {
 export class Connection {
 	readonly db: DatabaseSync;
 	readonly names = new Names(this);
-	readonly #statements = new BoundedMap<string, StatementSync>(MAX_STATEMENTS);
-	readonly #readers = new BoundedMap<string, RowReader>(MAX_STATEMENTS);
+	readonly #statements = new BoundedMap<string, Prepared>(MAX_STATEMENTS);
 
 	constructor(db: DatabaseSync) {
 		this.db = db;
 	}
 
-	sql(text: string): StatementSync {
-		return this.#statements.get(text) ?? keep(this.#statements, text, this.#prepare(text));
+	prepare(text: string): Prepared {
+		const known = this.#statements.get(text);
+		return known ?? keep(this.#statements, text, new Prepared(this.db.prepare(withAnyLimit(text))));
 	}
 
-	/** The same for one that returns many rows, or runs for each event that is sent. */
-	reader(text: string): RowReader {
-		return this.#readers.get(text) ?? keep(this.#readers, text, new RowReader(this.#prepare(text)));
+	/** A statement's rows. Their type isn't checked. */
+	rows<R extends object = Row>(text: string, ...values: readonly SQLInputValue[]): R[] {
+		return this.prepare(text).all(values) as R[];
 	}
 
-	#prepare(text: string): StatementSync {
-		return this.db.prepare(withAnyLimit(text));
+	/** The first row, or undefined. */
+	row<R extends object = Row>(text: string, ...values: readonly SQLInputValue[]): R | undefined {
+		return this.prepare(text).get(values) as R | undefined;
+	}
+
+	/** The rows, read no further than they are used. */
+	each<R extends object = Row>(text: string, ...values: readonly SQLInputValue[]): Iterable<R> {
+		return this.prepare(text).iterate(values) as Iterable<R>;
+	}
+
+	/** How many rows a statement changed. */
+	run(text: string, ...values: readonly SQLInputValue[]): number {
+		return Number(this.prepare(text).statement.run(...values).changes);
 	}
 
 	close(): void {
 		this.#statements.clear();
-		this.#readers.clear();
 		this.db.close();
 	}
 }
@@ -143,7 +153,7 @@ export function mergedRanges(ranges: readonly string[], orderBy: string): string
 class Names {
 	readonly #c: Connection;
 	readonly #projects = new BoundedMap<string, number>(CACHED_NAMES);
-	readonly #webhooks = new BoundedMap<string, { no: number; projectNo: number }>(CACHED_NAMES);
+	readonly #webhooks = new BoundedMap<string, Webhook>(CACHED_NAMES);
 	readonly #webhookIds = new BoundedMap<number, string>(CACHED_NAMES);
 	readonly #types = new BoundedMap<string, number>(CACHED_NAMES);
 	readonly #typeNames = new BoundedMap<number, string>(CACHED_NAMES);
@@ -161,59 +171,59 @@ class Names {
 	}
 
 	project(id: string): number | null {
-		return this.#find(this.#projects, id, "SELECT no FROM projects WHERE id = ?", numberOf);
+		return this.#find(this.#projects, id, "SELECT no AS value FROM projects WHERE id = ?");
 	}
 
 	/** The number of a webhook of this project, deleted or not. */
 	webhook(projectNo: number, id: string): number | null {
-		const found = this.#find(this.#webhooks, id, "SELECT no, project_no FROM webhooks WHERE id = ?", webhookOf);
-		return found?.projectNo === projectNo ? found.no : null;
+		const known = this.#webhooks.get(id);
+		const found = known ?? this.#c.row<Webhook>("SELECT no, project_no FROM webhooks WHERE id = ?", id);
+		if (known === undefined && found !== undefined) this.#webhooks.set(id, found);
+		return found?.project_no === projectNo ? found.no : null;
 	}
 
 	webhookId(no: number): string {
-		const id = this.#find(this.#webhookIds, no, "SELECT id AS name FROM webhooks WHERE no = ?", nameOf);
+		const id = this.#find(this.#webhookIds, no, "SELECT id AS value FROM webhooks WHERE no = ?");
 		if (id === null) throw new Error(`Webhook number ${no} is referred to, but doesn't exist.`);
 		return id;
 	}
 
 	/** The code of an event type, or null if it was never used. */
 	type(name: string): number | null {
-		return this.#find(this.#types, name, "SELECT code AS no FROM event_types WHERE name = ?", numberOf);
+		return this.#find(this.#types, name, "SELECT code AS value FROM event_types WHERE name = ?");
 	}
 
 	/** The code of an event type, assigned now if it has none. For the writer. */
 	internType(name: string): number {
 		const code = this.type(name);
 		if (code !== null) return code;
-		const made = this.#c.sql("INSERT INTO event_types (name) VALUES (?)").run(name);
-		return keep(this.#types, name, Number(made.lastInsertRowid));
+		const made = this.#c.row<{ code: number }>("INSERT INTO event_types (name) VALUES (?) RETURNING code", name);
+		return keep(this.#types, name, made!.code);
 	}
 
 	typeName(code: number): string {
-		const name = this.#find(this.#typeNames, code, "SELECT name FROM event_types WHERE code = ?", nameOf);
+		const name = this.#find(this.#typeNames, code, "SELECT name AS value FROM event_types WHERE code = ?");
 		if (name === null) throw new Error(`Event type ${code} is referred to, but doesn't exist.`);
 		return name;
 	}
 
-	#find<K extends string | number, V>(known: Map<K, V>, key: K, text: string, of: (row: Row) => V): V | null {
+	#find<K extends string | number, V>(known: Map<K, V>, key: K, text: string): V | null {
 		const value = known.get(key);
 		if (value !== undefined) return value;
-		const row = this.#c.sql(text).get(key);
-		return row === undefined ? null : keep(known, key, of(row));
+		const row = this.#c.row<{ value: V }>(text, key);
+		return row === undefined ? null : keep(known, key, row.value);
 	}
 
 	/** The codes of all event types ever used. */
 	allTypes(): number[] {
-		return this.#c
-			.sql("SELECT code FROM event_types ORDER BY code")
-			.all()
-			.map((row) => Number(row.code));
+		return this.#c.rows<{ code: number }>("SELECT code FROM event_types ORDER BY code").map(({ code }) => code);
 	}
 }
 
-const numberOf = ({ no }: Row): number => Number(no);
-const nameOf = ({ name }: Row): string => String(name);
-const webhookOf = (row: Row) => ({ no: Number(row.no), projectNo: Number(row.project_no) });
+interface Webhook {
+	readonly no: number;
+	readonly project_no: number;
+}
 
 function keep<K, V>(map: Map<K, V>, key: K, value: V): V {
 	map.set(key, value);
@@ -241,9 +251,9 @@ export function commitTogether(c: Connection, operations: readonly (() => unknow
 
 function inTransaction<T>(c: Connection, run: () => T): T {
 	try {
-		c.sql("BEGIN IMMEDIATE").run();
+		c.run("BEGIN IMMEDIATE");
 		const value = run();
-		c.sql("COMMIT").run();
+		c.run("COMMIT");
 		return value;
 	} catch (error) {
 		// A full disk may have ended the transaction already.

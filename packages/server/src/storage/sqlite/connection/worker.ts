@@ -87,9 +87,9 @@ const sizeOf = ([, , p]: Request): number => memoryOf(p)?.length ?? 0;
 /** Everything that an operation reads is from one state. */
 function readOnce(connection: Connection, run: () => unknown): Outcome {
 	try {
-		connection.sql("BEGIN").run();
+		connection.run("BEGIN");
 		const value = run();
-		connection.sql("COMMIT").run();
+		connection.run("COMMIT");
 		return { ok: true, value };
 	} catch (error) {
 		if (connection.db.isTransaction) connection.db.exec("ROLLBACK");

@@ -3,7 +3,6 @@ import {
 	type AttemptFilter,
 	type AttemptPage,
 	type AttemptRows,
-	type AttemptStatus,
 	type AttemptSummary,
 	type CodeRange,
 	type FollowedAttempt,
@@ -34,7 +33,7 @@ import {
 	toStoredId,
 } from "../../shared/deliveries.ts";
 import type { Walked } from "../../verbs/verb.ts";
-import { type Connection, mergedRanges } from "../connection/connection.ts";
+import { type Connection, mergedRanges, type Row } from "../connection/connection.ts";
 import { findSeq } from "../log/log.ts";
 
 const SUMMARY = `
@@ -59,7 +58,7 @@ const FOLLOWED = `
 
 /** An entry of the log by its row number, without its bodies. */
 export function readSummary(c: Connection, no: number): AttemptSummary {
-	return toSummary(c, c.sql(`SELECT ${SUMMARY} ${GIVEN}`).get(JSON.stringify([no]))!);
+	return toSummary(c, c.row(`SELECT ${SUMMARY} ${GIVEN}`, JSON.stringify([no]))!);
 }
 
 function toSummary(c: Connection, row: AttemptRow): AttemptSummary {
@@ -67,13 +66,13 @@ function toSummary(c: Connection, row: AttemptRow): AttemptSummary {
 	return summaryOf(row, namesOf(c, row));
 }
 
+const ATTEMPT = `
+	SELECT a.*, e.id AS event_id, e.body AS request_body
+	FROM attempts a JOIN events e ON e.project_no = a.project_no AND e.seq = a.seq WHERE a.no = ?`;
+
 /** An entry of the log by its row number, with the event that it delivered. */
 function readAttempt(c: Connection, no: number): Attempt {
-	const row = c
-		.sql(`
-			SELECT a.*, e.id AS event_id, e.body AS request_body
-			FROM attempts a JOIN events e ON e.project_no = a.project_no AND e.seq = a.seq WHERE a.no = ?`)
-		.get(no);
+	const row = c.row(ATTEMPT, no);
 	if (row === undefined) throw eventMissing(`number ${no}`);
 	return attemptOf(row, namesOf(c, row));
 }
@@ -132,7 +131,7 @@ export function listFollowedAttempts(
 }
 
 function readListed(c: Connection, text: string, { rows }: Walk, { limit, orderIdBytes = 0 }: ListPage): AttemptRow[] {
-	return c.reader(text).all(orderIdBytes, JSON.stringify(rows.slice(0, limit).map(({ no }) => no)));
+	return c.rows(text, orderIdBytes, JSON.stringify(rows.slice(0, limit).map(({ no }) => no)));
 }
 
 export function countAttempts(
@@ -167,12 +166,11 @@ export function getAttempt(c: Connection, { projectId, attemptId }: Params<"getA
 	const project = c.names.project(projectId);
 	const types = c.names.allTypes();
 	if (project === null || types.length === 0) return null;
-	const found = c
-		.sql(`
-			SELECT no FROM attempts
-			WHERE project_no = ? AND status IN (${Object.values(STATUS_CODE)}) AND type IN (${types}) AND id = ?`)
-		.get(project, toStoredId(attemptId));
-	return found === undefined ? null : readAttempt(c, found.no as number);
+	const find = `
+		SELECT no FROM attempts
+		WHERE project_no = ? AND status IN (${Object.values(STATUS_CODE)}) AND type IN (${types}) AND id = ?`;
+	const found = c.row<{ no: number }>(find, project, toStoredId(attemptId));
+	return found === undefined ? null : readAttempt(c, found.no);
 }
 
 /** Matching attempts, oldest first. */
@@ -189,34 +187,12 @@ export function walkForward(c: Connection, project: number, kind: AttemptKind, r
 
 /** The event of the first attempt after `attempts` ones of these events, newest first; null if they have no more. */
 export function eventBeyond(c: Connection, project: number, seqs: readonly number[], attempts: number): number | null {
-	const row = c
-		.sql(`
-			SELECT seq FROM json_each(?) CROSS JOIN attempts INDEXED BY attempts_by_delivery
-				ON project_no = ? AND seq = value
-			LIMIT 1 OFFSET ?`)
-		.get(JSON.stringify(seqs), project, attempts);
-	return (row?.seq as number | undefined) ?? null;
+	return c.row<{ seq: number }>(NTH_OF_EVENTS, JSON.stringify(seqs), project, attempts)?.seq ?? null;
 }
 
-/** The last attempt of the last series, by index. */
-export function newestAttempt(
-	c: Connection,
-	projectNo: number,
-	webhookNo: number,
-	seq: number,
-): { attempt: number; replay: number; status: AttemptStatus; dismissed: boolean } | null {
-	const row = c
-		.sql(`
-			SELECT attempt, replay, status, dismissed_at FROM attempts WHERE project_no = ? AND seq = ? AND webhook_no = ?
-			ORDER BY replay DESC, attempt DESC LIMIT 1`)
-		.get(projectNo, seq, webhookNo);
-	if (row === undefined) return null;
-	const { attempt, replay, status, dismissed_at } = row;
-	return {
-		...{ attempt: attempt as number, replay: replay as number, status: statusOf(status) },
-		dismissed: dismissed_at !== null,
-	};
-}
+const NTH_OF_EVENTS = `
+	SELECT seq FROM json_each(?) CROSS JOIN attempts INDEXED BY attempts_by_delivery ON project_no = ? AND seq = value
+	LIMIT 1 OFFSET ?`;
 
 /** A filter's matches, as ranges of the index that fits it. */
 interface Ranges {
@@ -228,7 +204,7 @@ interface Ranges {
 
 /** What a walk through the log found. */
 export interface Walk {
-	readonly rows: Record<string, unknown>[];
+	readonly rows: Row[];
 	/** The stored id at which it stopped after reading enough rows; null otherwise. */
 	readonly end: string | null;
 }
@@ -250,24 +226,23 @@ export function walkAttempts(
 			ranges.selections.map((selection) => `SELECT ${read} ${selection}`),
 			`id ${order}`,
 		);
-	if (response === undefined) return { rows: c.reader(merged(`${columns}, id`)).all(...values, limit), end: null };
+	if (response === undefined) return { rows: c.rows(merged(`${columns}, id`), ...values, limit), end: null };
 	const { codes, errors = [], withoutTests = false, maxScanned } = response;
 	// Compared within SQLite: fetching each row that doesn't match would take longer than reading it.
-	const rows = c
-		.reader(`
-			SELECT * FROM (${merged(`${columns}, seq, status_code, error_code, id`)})
-			WHERE seq > ? AND (
-				coalesce(status_code, ${NO_RESPONSE}) IN (SELECT value FROM json_each(?))
-				OR error_code IN (SELECT value FROM json_each(?))
-			)
-			LIMIT ?`)
-		.all(
-			...[...values, maxScanned, withoutTests ? 0 : Number.MIN_SAFE_INTEGER],
-			...[JSON.stringify(codes.flatMap(codesIn)), JSON.stringify(errors), limit],
-		);
+	const matching = `
+		SELECT * FROM (${merged(`${columns}, seq, status_code, error_code, id`)})
+		WHERE seq > ? AND (
+			coalesce(status_code, ${NO_RESPONSE}) IN (SELECT value FROM json_each(?))
+			OR error_code IN (SELECT value FROM json_each(?))
+		)
+		LIMIT ?`;
+	const rows = c.rows(
+		...([matching, ...values, maxScanned, withoutTests ? 0 : Number.MIN_SAFE_INTEGER] as const),
+		...[JSON.stringify(codes.flatMap(codesIn)), JSON.stringify(errors), limit],
+	);
 	if (rows.length === limit) return { rows, end: null };
-	const last = c.sql(`${merged("id")} OFFSET ?`).get(...values, 1, maxScanned - 1);
-	return { rows, end: last === undefined ? null : (last.id as string) };
+	const last = c.row<{ id: string }>(`${merged("id")} OFFSET ?`, ...values, 1, maxScanned - 1);
+	return { rows, end: last?.id ?? null };
 }
 
 const codesIn = ({ from, to }: CodeRange): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
@@ -277,10 +252,8 @@ function countInRanges(c: Connection, projectNo: number, kind: AttemptKind, rang
 	const ranges = rangesOf(c, projectNo, kind);
 	if (ranges === null) return 0;
 	const all = ranges.selections.map((selection) => `SELECT 1 ${selection}`).join(" UNION ALL ");
-	const row = c
-		.sql(`SELECT count(*) AS count FROM (${all} LIMIT ?)`)
-		.get(projectNo, range.from, range.to, ...ranges.more, max);
-	return row?.count as number;
+	const values = [projectNo, range.from, range.to, ...ranges.more, max];
+	return c.row<{ count: number }>(`SELECT count(*) AS count FROM (${all} LIMIT ?)`, ...values)!.count;
 }
 
 /** Null if nothing can match. */
@@ -337,7 +310,7 @@ function seqsOf(c: Connection, projectNo: number, { eventId, seqs }: AttemptKind
 	return seq === null || seqs?.includes(seq) === false ? [] : [seq];
 }
 
-type Row = ResponseRow & { readonly no: number };
+const CREATED = "SELECT created_at AS at FROM events WHERE project_no = ? AND seq = ?";
 
 export function searchResponses(
 	c: Connection,
@@ -348,10 +321,10 @@ export function searchResponses(
 	const range = { from, to: before === null ? to : toStoredId(before) };
 	const how = { columns: "no, seq, started_at, response_body", order: "DESC", limit: limit.maxEvents } as const;
 	const { rows } = project === null ? { rows: [] } : walkAttempts(c, project, {}, range, how);
-	const { matching, ...step } = searchRows(rows as unknown as Row[], text, limit);
+	const { matching, ...step } = searchRows(rows as (ResponseRow & { readonly no: number })[], text, limit);
 	const found = matching.map(({ row: { no, seq }, match }) => {
-		const event = c.sql("SELECT created_at FROM events WHERE project_no = ? AND seq = ?").get(project, seq);
-		return { attempt: readSummary(c, no), createdAt: event!.created_at as number, ...match };
+		const event = c.row<{ at: number }>(CREATED, project, seq);
+		return { attempt: readSummary(c, no), createdAt: event!.at, ...match };
 	});
 	return { found, ...step };
 }

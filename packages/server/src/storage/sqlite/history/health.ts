@@ -22,25 +22,19 @@ export function readHealth(c: Connection, { projectId, since, webhookIds }: Para
 	const only = webhookIds === undefined ? "" : "AND w.id IN (SELECT value FROM json_each(?))";
 	const project = c.names.project(projectId);
 	const tests = countTests(c, project);
-	return c
-		.sql(`
-			SELECT w.no, w.id, l.retries_waiting, l.dead_letters FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
-			WHERE w.project_no = ? AND w.deleted_at IS NULL ${only} ORDER BY w.id`)
-		.all(project, ...(webhookIds === undefined ? [] : [JSON.stringify(webhookIds)]))
-		.map((row) => {
-			const webhook = row.no as number;
-			return {
-				webhookId: row.id as string,
-				...readOutcomes(c, webhook),
-				recent: countSince(c, webhook, since),
-				waiting: {
-					count: row.retries_waiting as number,
-					tests: tests.get(webhook) ?? 0,
-					nextAt: nextDue(c, webhook),
-				},
-				deadLetters: row.dead_letters as number,
-			};
-		});
+	const webhooks = c.rows<{ no: number; id: string; retries_waiting: number; dead_letters: number }>(
+		`
+		SELECT w.no, w.id, l.retries_waiting, l.dead_letters FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
+		WHERE w.project_no = ? AND w.deleted_at IS NULL ${only} ORDER BY w.id`,
+		...[project, ...(webhookIds === undefined ? [] : [JSON.stringify(webhookIds)])],
+	);
+	return webhooks.map(({ no, id, retries_waiting, dead_letters }) => ({
+		webhookId: id,
+		...readOutcomes(c, no),
+		recent: countSince(c, no, since),
+		waiting: { count: retries_waiting, tests: tests.get(no) ?? 0, nextAt: nextDue(c, no) },
+		deadLetters: dead_letters,
+	}));
 }
 
 function readOutcomes(
@@ -68,23 +62,21 @@ function readOutcomes(
 
 /** The nonempty ranges, each found from the previous one by a single step in the index. */
 function kindsOf(c: Connection, webhook: number): Kind[] {
-	const next = c.sql(
-		"SELECT type FROM attempts WHERE webhook_no = ? AND status = ? AND type > ? ORDER BY type LIMIT 1",
-	);
+	const next = "SELECT type FROM attempts WHERE webhook_no = ? AND status = ? AND type > ? ORDER BY type LIMIT 1";
 	return Object.values(STATUS_CODE).flatMap((status) => {
 		const kinds: Kind[] = [];
-		for (let row = next.get(webhook, status, 0); row !== undefined; row = next.get(webhook, status, kinds.at(-1)!.type))
-			kinds.push({ status, type: row.type as number });
+		for (let type: number | undefined = 0; type !== undefined; ) {
+			type = c.row<{ type: number }>(next, webhook, status, type)?.type;
+			if (type !== undefined) kinds.push({ status, type });
+		}
 		return kinds;
 	});
 }
 
 /** The last attempt of each range. */
 function lastOf(c: Connection, webhook: number, kinds: readonly Kind[]): LogPosition[] {
-	const last = c.sql(
-		"SELECT no, id FROM attempts WHERE webhook_no = ? AND status = ? AND type = ? ORDER BY id DESC LIMIT 1",
-	);
-	return kinds.flatMap(({ status, type }) => (last.get(webhook, status, type) as LogPosition | undefined) ?? []);
+	const last = "SELECT no, id FROM attempts WHERE webhook_no = ? AND status = ? AND type = ? ORDER BY id DESC LIMIT 1";
+	return kinds.flatMap(({ status, type }) => c.rows<LogPosition>(last, webhook, status, type));
 }
 
 /** The first or last attempts of each range after an id, without tests and closings: at most `limit` of each. */
@@ -96,19 +88,21 @@ function read(
 	order: "ASC" | "DESC",
 	limit: number,
 ): LogPosition[] {
-	const rows = c.sql(`
+	const ofKind = `
 		SELECT no, id, seq > 0 AND NOT coalesce(${IS_CLOSING}, 0) AS counts FROM attempts
-		WHERE webhook_no = ? AND status = ? AND type = ? AND id > ? ORDER BY id ${order} LIMIT ${MAX_PASSED}`);
+		WHERE webhook_no = ? AND status = ? AND type = ? AND id > ? ORDER BY id ${order} LIMIT ${MAX_PASSED}`;
 	return kinds.flatMap(({ status, type }) => {
 		const found: LogPosition[] = [];
 		// Reads no further than to the last one that it needs.
-		for (const { no, id, counts } of rows.iterate(webhook, status, type, after)) {
-			if (counts === 1) found.push({ no: no as number, id: id as string });
+		for (const { counts, ...row } of c.each<CountedPosition>(ofKind, webhook, status, type, after)) {
+			if (counts === 1) found.push(row);
 			if (found.length === limit) break;
 		}
 		return found;
 	});
 }
+
+type CountedPosition = LogPosition & { readonly counts: number };
 
 const byId = (a: LogPosition, b: LogPosition): number => (a.id < b.id ? -1 : 1);
 const newest = (positions: readonly LogPosition[]): LogPosition | null => positions.toSorted(byId).at(-1) ?? null;
@@ -116,19 +110,16 @@ const newest = (positions: readonly LogPosition[]): LogPosition | null => positi
 /** Pending attempts of test events, which have negative numbers, by webhook. */
 function countTests(c: Connection, project: number | null): ReadonlyMap<number, number> {
 	const counts = new Map<number, number>();
-	const tests = c.sql(`
-		SELECT webhook_no FROM retries WHERE project_no = ? AND seq < 0 ORDER BY seq LIMIT ${MAX_TESTS_WAITING}`);
-	for (const { webhook_no } of tests.iterate(project)) {
-		const webhook = webhook_no as number;
-		counts.set(webhook, (counts.get(webhook) ?? 0) + 1);
-	}
+	const tests = `SELECT webhook_no FROM retries WHERE project_no = ? AND seq < 0 ORDER BY seq LIMIT ${MAX_TESTS_WAITING}`;
+	for (const { webhook_no } of c.each<{ webhook_no: number }>(tests, project))
+		counts.set(webhook_no, (counts.get(webhook_no) ?? 0) + 1);
 	return counts;
 }
 
 function nextDue(c: Connection, webhook: number): number | null {
-	const first = c.sql("SELECT min(due_at) AS at FROM retries WHERE webhook_no = ? AND queue = ?");
+	const first = "SELECT min(due_at) AS at FROM retries WHERE webhook_no = ? AND queue = ?";
 	const times = Object.values(QUEUE_CODE)
-		.map((queue) => first.get(webhook, queue)?.at as number | null)
+		.map((queue) => c.row<{ at: number | null }>(first, webhook, queue)!.at)
 		.filter((at) => at !== null);
 	return times.length === 0 ? null : Math.min(...times);
 }

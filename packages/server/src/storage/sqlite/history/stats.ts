@@ -28,34 +28,39 @@ export function readStats(c: Connection, { projectId, query }: Params<"readStats
 function count(c: Connection, project: number, webhook: number | null, query: StatsQuery, buckets: Buckets): void {
 	const { since, until } = query;
 	const grain = grainOf(query);
-	const counted = c.sql(`
-		SELECT at, status, class, n FROM attempt_stats WHERE scope = ? AND grain = ? AND at >= ? AND at < ?`);
-	for (const row of counted.iterate(webhook ?? -project, grain, since / grain, until / grain))
-		buckets.add((row.at as number) * grain, row as unknown as Count);
-	const gathered = c.sql(`
-		SELECT started_at, status, ${CLASS_OF_ATTEMPT} AS class, 1 AS n FROM attempts NOT INDEXED
-		WHERE no > (SELECT counted_through FROM stats_progress WHERE id = 1)
-			AND seq > 0 AND project_no = ?1 AND (?2 IS NULL OR webhook_no = ?2) AND started_at >= ?3 AND started_at < ?4`);
-	for (const row of gathered.iterate(project, webhook, since, until))
-		buckets.add(row.started_at as number, row as unknown as Count);
+	for (const row of c.each<CountAt>(COUNTED, webhook ?? -project, grain, since / grain, until / grain))
+		buckets.add(row.at * grain, row);
+	for (const row of c.each<CountAt>(GATHERED_SINCE, project, webhook, since, until)) buckets.add(row.at, row);
 }
+
+type CountAt = Count & { readonly at: number };
+
+/** The response-time bucket of a row of `attempts`. */
+const CLASS_OF_ATTEMPT = `
+	CASE WHEN sent_timestamp IS NULL THEN CASE WHEN ${IS_CLOSING} THEN ${CLOSED} ELSE ${NOT_SENT} END
+	ELSE CAST(${PER_OCTAVE} * log2(max(response_ms, 1)) AS INTEGER) END`;
+
+const COUNTED = "SELECT at, status, class, n FROM attempt_stats WHERE scope = ? AND grain = ? AND at >= ? AND at < ?";
+const GATHERED_SINCE = `
+	SELECT started_at AS at, status, ${CLASS_OF_ATTEMPT} AS class, 1 AS n FROM attempts NOT INDEXED
+	WHERE no > (SELECT counted_through FROM stats_progress WHERE id = 1)
+		AND seq > 0 AND project_no = ?1 AND (?2 IS NULL OR webhook_no = ?2) AND started_at >= ?3 AND started_at < ?4`;
 
 /** A webhook's attempts since a whole minute, without closings and test events. */
 export function countSince(c: Connection, webhook: number, since: number): { delivered: number; failed: number } {
-	const { delivered, failed } = c
-		.sql(`
-			SELECT total(n) FILTER (WHERE status = ${STATUS_CODE.delivered}) AS delivered,
-				total(n) FILTER (WHERE status <> ${STATUS_CODE.delivered}) AS failed
-			FROM (
-				SELECT status, n FROM attempt_stats WHERE scope = ?1 AND grain = ${MINUTE} AND at >= ?2 AND class <> ${CLOSED}
-				UNION ALL
-				SELECT status, 1 FROM attempts NOT INDEXED
-				WHERE no > (SELECT counted_through FROM stats_progress WHERE id = 1)
-					AND seq > 0 AND webhook_no = ?1 AND started_at >= ?3 AND NOT coalesce(${IS_CLOSING}, 0)
-			)`)
-		.get(webhook, Math.ceil(since / MINUTE), since)!;
-	return { delivered: delivered as number, failed: failed as number };
+	return c.row<{ delivered: number; failed: number }>(RECENT, webhook, Math.ceil(since / MINUTE), since)!;
 }
+
+const RECENT = `
+	SELECT total(n) FILTER (WHERE status = ${STATUS_CODE.delivered}) AS delivered,
+		total(n) FILTER (WHERE status <> ${STATUS_CODE.delivered}) AS failed
+	FROM (
+		SELECT status, n FROM attempt_stats WHERE scope = ?1 AND grain = ${MINUTE} AND at >= ?2 AND class <> ${CLOSED}
+		UNION ALL
+		SELECT status, 1 FROM attempts NOT INDEXED
+		WHERE no > (SELECT counted_through FROM stats_progress WHERE id = 1)
+			AND seq > 0 AND webhook_no = ?1 AND started_at >= ?3 AND NOT coalesce(${IS_CLOSING}, 0)
+	)`;
 
 /**
  * Attempts are rolled up into `attempt_stats` not with each settle but in ranges of the log, once enough have
@@ -70,11 +75,9 @@ const GATHERED = 2_000;
 
 /** Up to which row of the log attempts are counted, and how far the log extends. */
 function progress(c: Connection): { counted: number; last: number } {
-	const row = c
-		.sql(`
-			SELECT counted_through AS counted, (SELECT max(no) FROM attempts) AS last FROM stats_progress WHERE id = 1`)
-		.get()!;
-	return { counted: row.counted as number, last: (row.last as number | null) ?? 0 };
+	return c.row<{ counted: number; last: number }>(`
+		SELECT counted_through AS counted, coalesce((SELECT max(no) FROM attempts), 0) AS last
+		FROM stats_progress WHERE id = 1`)!;
 }
 
 /** Counts the accumulated attempts, if there are enough. */
@@ -90,29 +93,32 @@ export function countThrough(c: Connection, no: number): void {
 }
 
 function countRange(c: Connection, after: number, through: number): void {
-	c.sql(`
-		WITH minutes AS MATERIALIZED (
-			SELECT project_no, webhook_no, started_at / ${MINUTE} AS minute, status, ${CLASS_OF_ATTEMPT} AS class, count(*) AS n
-			FROM attempts NOT INDEXED WHERE no > ? AND no <= ? AND seq > 0 GROUP BY 1, 2, 3, 4, 5
-		)
-		INSERT INTO attempt_stats (scope, grain, at, status, class, n)
-		SELECT scope, grain, at, status, class, sum(n) FROM (
-			SELECT webhook_no AS scope, ${MINUTE} AS grain, minute AS at, status, class, n FROM minutes
-			UNION ALL SELECT -project_no, ${MINUTE}, minute, status, class, n FROM minutes
-			UNION ALL SELECT webhook_no, ${HOUR}, minute / 60, status, class, n FROM minutes
-			UNION ALL SELECT -project_no, ${HOUR}, minute / 60, status, class, n FROM minutes
-		)
-		WHERE true GROUP BY 1, 2, 3, 4, 5
-		ON CONFLICT DO UPDATE SET n = n + excluded.n`).run(after, through);
-	c.sql("UPDATE stats_progress SET counted_through = ? WHERE id = 1").run(through);
+	c.run(COUNT, after, through);
+	c.run(SET_PROGRESS, through);
 }
+
+const COUNT = `
+	WITH minutes AS MATERIALIZED (
+		SELECT project_no, webhook_no, started_at / ${MINUTE} AS minute, status, ${CLASS_OF_ATTEMPT} AS class, count(*) AS n
+		FROM attempts NOT INDEXED WHERE no > ? AND no <= ? AND seq > 0 GROUP BY 1, 2, 3, 4, 5
+	)
+	INSERT INTO attempt_stats (scope, grain, at, status, class, n)
+	SELECT scope, grain, at, status, class, sum(n) FROM (
+		SELECT webhook_no AS scope, ${MINUTE} AS grain, minute AS at, status, class, n FROM minutes
+		UNION ALL SELECT -project_no, ${MINUTE}, minute, status, class, n FROM minutes
+		UNION ALL SELECT webhook_no, ${HOUR}, minute / 60, status, class, n FROM minutes
+		UNION ALL SELECT -project_no, ${HOUR}, minute / 60, status, class, n FROM minutes
+	)
+	WHERE true GROUP BY 1, 2, 3, 4, 5
+	ON CONFLICT DO UPDATE SET n = n + excluded.n`;
+const SET_PROGRESS = "UPDATE stats_progress SET counted_through = ? WHERE id = 1";
 
 /**
  * After rows of the log were deleted: numbers at its end are reused, and the attempts that get them aren't counted yet.
  */
 export function followEnd(c: Connection): void {
 	const { counted, last } = progress(c);
-	if (last < counted) c.sql("UPDATE stats_progress SET counted_through = ? WHERE id = 1").run(last);
+	if (last < counted) c.run(SET_PROGRESS, last);
 }
 
 /**
@@ -120,15 +126,11 @@ export function followEnd(c: Connection): void {
  * Returns whether there may be more.
  */
 export function sweepStats(c: Connection, cutoff: number, now: number, limit: number): boolean {
-	const sweep = c.sql(`
-		DELETE FROM attempt_stats WHERE (scope, grain, at, status, class) IN
-			(SELECT scope, grain, at, status, class FROM attempt_stats WHERE grain = ? AND at < ? LIMIT ?)`);
-	const minutes = sweep.run(MINUTE, Math.floor((now - MINUTES_KEPT_MS) / MINUTE), limit);
-	const hours = sweep.run(HOUR, Math.floor(cutoff / HOUR), limit);
-	return minutes.changes === limit || hours.changes === limit;
+	const minutes = c.run(SWEEP, MINUTE, Math.floor((now - MINUTES_KEPT_MS) / MINUTE), limit);
+	const hours = c.run(SWEEP, HOUR, Math.floor(cutoff / HOUR), limit);
+	return minutes === limit || hours === limit;
 }
 
-/** The response-time bucket of a row of `attempts`. */
-const CLASS_OF_ATTEMPT = `
-	CASE WHEN sent_timestamp IS NULL THEN CASE WHEN ${IS_CLOSING} THEN ${CLOSED} ELSE ${NOT_SENT} END
-	ELSE CAST(${PER_OCTAVE} * log2(max(response_ms, 1)) AS INTEGER) END`;
+const SWEEP = `
+	DELETE FROM attempt_stats WHERE (scope, grain, at, status, class) IN
+		(SELECT scope, grain, at, status, class FROM attempt_stats WHERE grain = ? AND at < ? LIMIT ?)`;

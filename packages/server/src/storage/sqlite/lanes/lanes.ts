@@ -1,51 +1,57 @@
-import type { Backlog, Gauges, HandedOver, LoadedLanes, Params, Retry, WaitingRetry } from "../../port.ts";
+import type { Backlog, Gauges, LoadedLanes, Params, Retry, WaitingRetry } from "../../port.ts";
 import { closingLane, handedOverOf, laneOf, QUEUE_CODE, retryOf, waitingOf } from "../../shared/deliveries.ts";
-import type { Connection } from "../connection/connection.ts";
+import type { Connection, Row } from "../connection/connection.ts";
 
 /** How a lane's open events are stored: JSON, NULL for none. */
 export const encodeOpen = (open: readonly number[]): string | null => (open.length === 0 ? null : JSON.stringify(open));
 export const decodeOpen = (text: unknown): number[] => (text === null ? [] : (JSON.parse(text as string) as number[]));
 
 export function loadLanes(c: Connection, { projectId, webhookId }: Params<"loadLanes">): LoadedLanes {
-	const project = c.sql("SELECT no, last_seq, revision FROM projects WHERE id = ?").get(projectId);
+	const project = c.row<Mark>("SELECT no, last_seq, revision FROM projects WHERE id = ?", projectId);
 	if (project === undefined) return { lanes: [], seen: { lastSeq: 0, revision: 0 }, handedOver: [] };
-	const which = webhookId === undefined ? [project.no as number] : [project.no as number, webhookId];
-	const rows = c
-		.sql(`
-			SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest,
-				CASE WHEN w.standard_webhooks THEN w.sealed_standard_digest END AS standard_digest,
-				l.position, l.open, l.skip_through
-			FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
-			WHERE w.project_no = ? AND w.deleted_at IS NULL${webhookId === undefined ? "" : " AND w.id = ?"} ORDER BY w.id`)
-		.all(...which);
-	const lanes = rows.map((row) => laneOf(row, readSubscriptions(c, row.no as number), decodeOpen(row.open)));
-	const lastSeq = project.last_seq as number;
+	const { no, last_seq: lastSeq, revision } = project;
+	const statements = webhookId === undefined ? ALL : ONE;
+	const which = webhookId === undefined ? [no] : [no, webhookId];
+	const lanes = c.rows(statements.lanes, ...which).map((row) => {
+		const types = subscriptionsOf(c, row.no as number).map(
+			({ type, from_seq }) => [c.names.typeName(type), from_seq] as const,
+		);
+		return laneOf(row, new Map(types), decodeOpen(row.open));
+	});
 	const closing = c
-		.sql(
-			webhookId === undefined
-				? "SELECT id, url FROM webhooks INDEXED BY webhooks_closing WHERE project_no = ? AND closing = 1 ORDER BY id"
-				: "SELECT id, url FROM webhooks WHERE project_no = ? AND id = ? AND closing = 1",
-		)
-		.all(...which)
-		.map((row) => closingLane(row.id as string, row.url as string, lastSeq));
-	const seen = { lastSeq, revision: project.revision as number };
-	return { lanes: [...lanes, ...closing], seen, handedOver: readHandedOver(c, project.no as number) };
+		.rows<{ id: string; url: string }>(statements.closing, ...which)
+		.map(({ id, url }) => closingLane(id, url, lastSeq));
+	const handedOver = c.rows(HANDED_OVER, no).map((row) => handedOverOf(row, row.until as number));
+	return { lanes: [...lanes, ...closing], seen: { lastSeq, revision }, handedOver };
 }
 
-function readSubscriptions(c: Connection, webhookNo: number): Map<string, number> {
-	const rows = c.sql("SELECT type, from_seq FROM subscriptions WHERE webhook_no = ?").all(webhookNo);
-	return new Map(rows.map((row) => [c.names.typeName(row.type as number), row.from_seq as number]));
-}
+type Mark = { readonly no: number; readonly last_seq: number; readonly revision: number };
 
+const lanes = (which: string) => `
+	SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest,
+		CASE WHEN w.standard_webhooks THEN w.sealed_standard_digest END AS standard_digest,
+		l.position, l.open, l.skip_through
+	FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
+	WHERE w.project_no = ? AND w.deleted_at IS NULL${which} ORDER BY w.id`;
+const ALL = {
+	lanes: lanes(""),
+	closing: "SELECT id, url FROM webhooks INDEXED BY webhooks_closing WHERE project_no = ? AND closing = 1 ORDER BY id",
+};
+const ONE = {
+	lanes: lanes(" AND w.id = ?"),
+	closing: "SELECT id, url FROM webhooks WHERE project_no = ? AND id = ? AND closing = 1",
+};
 /** Former holders' attempts in flight. */
-function readHandedOver(c: Connection, projectNo: number): HandedOver[] {
-	return c
-		.sql(`
-			SELECT w.id, h.seq, h.replay, h.queue, h.until FROM handed_over h JOIN webhooks w ON w.no = h.webhook_no
-			WHERE h.project_no = ? ORDER BY h.webhook_no, h.seq`)
-		.all(projectNo)
-		.map((row) => handedOverOf(row, row.until as number));
-}
+const HANDED_OVER = `
+	SELECT w.id, h.seq, h.replay, h.queue, h.until FROM handed_over h JOIN webhooks w ON w.no = h.webhook_no
+	WHERE h.project_no = ? ORDER BY h.webhook_no, h.seq`;
+
+/** By type, the `seq` that each of a webhook's subscriptions starts after. */
+const subscriptionsOf = (c: Connection, webhookNo: number) =>
+	c.rows<{ type: number; from_seq: number }>(
+		"SELECT type, from_seq FROM subscriptions WHERE webhook_no = ?",
+		webhookNo,
+	);
 
 export function readRetries(
 	c: Connection,
@@ -55,71 +61,48 @@ export function readRetries(
 	const webhook = project === null ? null : c.names.webhook(project, webhookId);
 	if (webhook === null) return [];
 	const start = after ?? { dueAt: Number.MIN_SAFE_INTEGER, seq: Number.MIN_SAFE_INTEGER };
-	return c
-		.sql(`
-			SELECT seq, replay, attempt, due_at FROM retries
-			WHERE webhook_no = ? AND queue = ? AND (due_at, seq) > (?, ?) ORDER BY due_at, seq LIMIT ?`)
-		.all(webhook, QUEUE_CODE[queue], start.dueAt, start.seq, limit)
-		.map((row) => retryOf(row, webhookId, queue, row.due_at as number));
+	const rows = c.rows(RETRIES, webhook, QUEUE_CODE[queue], start.dueAt, start.seq, limit);
+	return rows.map((row) => retryOf(row, webhookId, queue, row.due_at as number));
 }
 
-/** The number of a webhook that is not deleted, or null. */
-function liveWebhook(c: Connection, projectNo: number, webhookId: string): number | null {
-	const row = c
-		.sql("SELECT no FROM webhooks WHERE project_no = ? AND id = ? AND deleted_at IS NULL")
-		.get(projectNo, webhookId);
-	return row === undefined ? null : (row.no as number);
-}
+const RETRIES = `
+	SELECT seq, replay, attempt, due_at FROM retries
+	WHERE webhook_no = ? AND queue = ? AND (due_at, seq) > (?, ?) ORDER BY due_at, seq LIMIT ?`;
 
 /** Creates or replaces a delivery's pending attempt. Returns how many more are pending: 1 or 0. */
 export function putRetry(c: Connection, projectNo: number, webhookNo: number, retry: Omit<Retry, "webhookId">): number {
-	const queue = QUEUE_CODE[retry.queue];
-	const replaced = c
-		.sql(`
-			UPDATE retries SET queue = ?, due_at = ?, replay = ?, attempt = ?
-			WHERE project_no = ? AND seq = ? AND webhook_no = ?`)
-		.run(queue, retry.dueAt, retry.replay, retry.attempt, projectNo, retry.seq, webhookNo);
-	if (replaced.changes === 1) return 0;
-	c.sql(`
-		INSERT INTO retries (project_no, seq, webhook_no, queue, due_at, replay, attempt) VALUES (?, ?, ?, ?, ?, ?, ?)`).run(
-		projectNo,
-		retry.seq,
-		webhookNo,
-		queue,
-		retry.dueAt,
-		retry.replay,
-		retry.attempt,
-	);
-	return 1;
+	const { queue, dueAt, replay, attempt, seq } = retry;
+	const values = [QUEUE_CODE[queue], dueAt, replay, attempt, projectNo, seq, webhookNo];
+	if (c.run(REPLACE_RETRY, ...values) === 1) return 0;
+	return c.run(INSERT_RETRY, ...values);
 }
 
-/** Whether an attempt of this delivery is pending. */
-export function hasRetry(c: Connection, projectNo: number, webhookNo: number, seq: number): boolean {
-	const found = c
-		.sql("SELECT 1 FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")
-		.get(projectNo, seq, webhookNo);
-	return found !== undefined;
-}
+const REPLACE_RETRY = `
+	UPDATE retries SET queue = ?, due_at = ?, replay = ?, attempt = ? WHERE project_no = ? AND seq = ? AND webhook_no = ?`;
+const INSERT_RETRY = `
+	INSERT INTO retries (queue, due_at, replay, attempt, project_no, seq, webhook_no) VALUES (?, ?, ?, ?, ?, ?, ?)`;
 
 /** Returns how many fewer are pending: 1 or 0. */
-export function dropRetry(c: Connection, projectNo: number, webhookNo: number, seq: number): number {
-	const dropped = c
-		.sql("DELETE FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")
-		.run(projectNo, seq, webhookNo);
-	return Number(dropped.changes);
-}
+export const dropRetry = (c: Connection, projectNo: number, webhookNo: number, seq: number): number =>
+	c.run("DELETE FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?", projectNo, seq, webhookNo);
 
 /** Maintains the counters that the gauges read. */
 export function addToCounters(c: Connection, webhookNo: number, retries: number, deadLetters: number): void {
 	if (retries === 0 && deadLetters === 0) return;
-	c.sql(`
-		UPDATE lanes SET retries_waiting = max(0, retries_waiting + ?), dead_letters = max(0, dead_letters + ?)
-		WHERE webhook_no = ?`).run(retries, deadLetters, webhookNo);
+	c.run(ADD_TO_COUNTERS, retries, deadLetters, webhookNo);
 }
 
-type Row = Record<string, unknown>;
-const bySchedule = (a: Row, b: Row): number =>
-	(a.due_at as number) - (b.due_at as number) || (a.seq as number) - (b.seq as number);
+const ADD_TO_COUNTERS = `
+	UPDATE lanes SET retries_waiting = max(0, retries_waiting + ?), dead_letters = max(0, dead_letters + ?)
+	WHERE webhook_no = ?`;
+
+interface WaitingRow extends Row {
+	readonly webhook_no: number;
+	readonly seq: number;
+	readonly due_at: number;
+}
+
+const bySchedule = (a: WaitingRow, b: WaitingRow): number => a.due_at - b.due_at || a.seq - b.seq;
 
 export function listWaitingRetries(
 	c: Connection,
@@ -127,56 +110,58 @@ export function listWaitingRetries(
 ): WaitingRetry[] {
 	const project = c.names.project(projectId);
 	if (project === null) return [];
-	let rows: Row[] = [];
+	let rows: WaitingRow[] = [];
 	for (const webhook of waitingWebhooks(c, project, webhookId)) {
 		for (const queue of Object.values(QUEUE_CODE)) {
 			// Once there are enough, only earlier ones than the last of them matter.
-			const horizon = rows.length < limit ? Number.MAX_SAFE_INTEGER : (rows.at(-1)!.due_at as number);
-			const more = c
-				.sql(`
-					SELECT webhook_no, queue, seq, replay, attempt, due_at FROM retries
-					WHERE webhook_no = ? AND queue = ? AND due_at <= ? ORDER BY due_at, seq LIMIT ?`)
-				.all(webhook, queue, horizon, limit);
+			const horizon = rows.length < limit ? Number.MAX_SAFE_INTEGER : rows.at(-1)!.due_at;
+			const more = c.rows<WaitingRow>(WAITING, webhook, queue, horizon, limit);
 			if (more.length > 0) rows = [...rows, ...more].sort(bySchedule).slice(0, limit);
 		}
 	}
 	return rows.map((row) => toWaiting(c, project, row));
 }
 
+const WAITING = `
+	SELECT webhook_no, queue, seq, replay, attempt, due_at FROM retries
+	WHERE webhook_no = ? AND queue = ? AND due_at <= ? ORDER BY due_at, seq LIMIT ?`;
+
 /** Those with pending retries or replays: that webhook, or any of the project without one. */
 function waitingWebhooks(c: Connection, project: number, webhookId: string | null): number[] {
-	if (webhookId !== null) {
-		const webhook = liveWebhook(c, project, webhookId);
-		return webhook === null ? [] : [webhook];
-	}
-	return c
-		.sql(`
-			SELECT w.no FROM webhooks w CROSS JOIN lanes l ON l.webhook_no = w.no AND l.retries_waiting > 0
-			WHERE w.project_no = ? AND w.deleted_at IS NULL ORDER BY w.id`)
-		.all(project)
-		.map((row) => row.no as number);
+	const which = webhookId === null ? [project] : [project, webhookId];
+	const webhooks = c.rows<{ no: number }>(
+		`
+		SELECT w.no FROM webhooks w CROSS JOIN lanes l ON l.webhook_no = w.no AND l.retries_waiting > 0
+		WHERE w.project_no = ? AND w.deleted_at IS NULL${webhookId === null ? "" : " AND w.id = ?"} ORDER BY w.id`,
+		...which,
+	);
+	return webhooks.map(({ no }) => no);
 }
 
-function toWaiting(c: Connection, project: number, row: Row): WaitingRetry {
-	const event = c.sql("SELECT id, type FROM events WHERE project_no = ? AND seq = ?").get(project, row.seq as number);
+function toWaiting(c: Connection, project: number, row: WaitingRow): WaitingRetry {
+	const event = c.row<{ id: string; type: number }>(EVENT, project, row.seq);
 	if (event === undefined)
 		throw new Error(`Event ${row.seq} of project number ${project} is pending but doesn't exist.`);
-	const names = {
-		webhookId: c.names.webhookId(row.webhook_no as number),
-		eventType: c.names.typeName(event.type as number),
-	};
-	return waitingOf({ ...row, event_id: event.id }, names, row.due_at as number);
+	const names = { webhookId: c.names.webhookId(row.webhook_no), eventType: c.names.typeName(event.type) };
+	return waitingOf({ ...row, event_id: event.id }, names, row.due_at);
 }
+
+const EVENT = "SELECT id, type, published_at FROM events WHERE project_no = ? AND seq = ?";
 
 /**
  * Records a change of webhooks, a replay or a test, and sets the project's alarm. While the project is leased, its
  * alarm isn't set: the holder sees the new revision when it releases the lease.
  */
 export function ringForChange(c: Connection, projectNo: number): void {
-	c.sql(
+	c.run(
 		"UPDATE projects SET revision = revision + 1, wake_at = CASE WHEN lease_until IS NULL THEN 0 END WHERE no = ?",
-	).run(projectNo);
+		projectNo,
+	);
 }
+
+/** A lane as it is stored; undefined if it doesn't exist. */
+export const findLane = (c: Connection, webhookNo: number) =>
+	c.row<{ position: number; open: string | null }>("SELECT position, open FROM lanes WHERE webhook_no = ?", webhookNo);
 
 /**
  * A lane's backlog: its open events, and for each subscribed type the events after its position (and after the
@@ -184,41 +169,33 @@ export function ringForChange(c: Connection, projectNo: number): void {
  * size. Null if the lane doesn't exist.
  */
 function readBacklog(c: Connection, projectNo: number, webhookNo: number): Backlog | null {
-	const lane = c.sql("SELECT position, open FROM lanes WHERE webhook_no = ?").get(webhookNo);
+	const lane = findLane(c, webhookNo);
 	if (lane === undefined) return null;
-	const subscriptions = new Map(
-		c
-			.sql("SELECT type, from_seq FROM subscriptions WHERE webhook_no = ?")
-			.all(webhookNo)
-			.map((row) => [row.type as number, row.from_seq as number]),
-	);
+	const subscriptions = new Map(subscriptionsOf(c, webhookNo).map(({ type, from_seq }) => [type, from_seq]));
 	let events = 0;
 	let oldest = Number.POSITIVE_INFINITY;
 	for (const seq of decodeOpen(lane.open)) {
-		const event = c.sql("SELECT type FROM events WHERE project_no = ? AND seq = ?").get(projectNo, seq);
-		const from = event && subscriptions.get(event.type as number);
+		const event = c.row<{ type: number }>(EVENT, projectNo, seq);
+		const from = event && subscriptions.get(event.type);
 		if (from === undefined || seq <= from) continue;
 		events += 1;
 		oldest = Math.min(oldest, seq);
 	}
 	for (const [type, from] of subscriptions) {
-		const first = c
-			.sql("SELECT seq, type_seq FROM events WHERE project_no = ? AND type = ? AND seq > ? ORDER BY seq LIMIT 1")
-			.get(projectNo, type, Math.max(lane.position as number, from));
+		const first = c.row<TypedEvent>(FIRST_OF_TYPE, projectNo, type, Math.max(lane.position, from));
 		if (first === undefined) continue;
-		const last = c
-			.sql("SELECT type_seq FROM events WHERE project_no = ? AND type = ? ORDER BY seq DESC LIMIT 1")
-			.get(projectNo, type)!;
-		events += (last.type_seq as number) - (first.type_seq as number) + 1;
-		oldest = Math.min(oldest, first.seq as number);
+		const last = c.row<TypedEvent>(LAST_OF_TYPE, projectNo, type)!;
+		events += last.type_seq - first.type_seq + 1;
+		oldest = Math.min(oldest, first.seq);
 	}
-	return { events, oldestAt: events === 0 ? null : publishedAt(c, projectNo, oldest) };
+	if (events === 0) return { events, oldestAt: null };
+	return { events, oldestAt: c.row<{ published_at: number }>(EVENT, projectNo, oldest)!.published_at };
 }
 
-function publishedAt(c: Connection, projectNo: number, seq: number): number {
-	return c.sql("SELECT published_at FROM events WHERE project_no = ? AND seq = ?").get(projectNo, seq)!
-		.published_at as number;
-}
+const FIRST_OF_TYPE =
+	"SELECT seq, type_seq FROM events WHERE project_no = ? AND type = ? AND seq > ? ORDER BY seq LIMIT 1";
+const LAST_OF_TYPE = "SELECT seq, type_seq FROM events WHERE project_no = ? AND type = ? ORDER BY seq DESC LIMIT 1";
+type TypedEvent = { readonly seq: number; readonly type_seq: number };
 
 export function readBacklogs(c: Connection, { projectId, webhookIds }: Params<"readBacklogs">): Map<string, Backlog> {
 	const found = new Map<string, Backlog>();
@@ -242,29 +219,24 @@ interface GaugeSlice {
 const WEBHOOKS_A_SLICE = 200;
 
 export function readGauges(c: Connection, after: number): GaugeSlice {
-	const lanes = c
-		.sql(`
-			SELECT l.webhook_no, w.project_no, l.retries_waiting, l.dead_letters
-			FROM lanes l JOIN webhooks w ON w.no = l.webhook_no
-			WHERE l.webhook_no > ? ORDER BY l.webhook_no LIMIT ${WEBHOOKS_A_SLICE}`)
-		.all(after);
-	let backlog = 0;
-	let oldestAt: number | null = null;
-	let retriesWaiting = 0;
-	let deadLetters = 0;
-	for (const lane of lanes) {
-		retriesWaiting += lane.retries_waiting as number;
-		deadLetters += lane.dead_letters as number;
-		const waiting = readBacklog(c, lane.project_no as number, lane.webhook_no as number);
-		backlog += waiting?.events ?? 0;
-		oldestAt = earlier(oldestAt, waiting?.oldestAt ?? null);
-	}
+	const lanes = c.rows<LaneRow>(SLICE, after);
 	// The first slice counts the projects.
-	const projects = after === 0 ? (c.sql("SELECT count(*) AS count FROM projects").get()!.count as number) : 0;
-	return {
-		gauges: { projects, webhooks: lanes.length, backlog, oldestAt, retriesWaiting, deadLetters },
-		next: lanes.length < WEBHOOKS_A_SLICE ? null : (lanes.at(-1)!.webhook_no as number),
-	};
+	const projects = after === 0 ? c.row<{ count: number }>("SELECT count(*) AS count FROM projects")!.count : 0;
+	let gauges = { projects, webhooks: 0, backlog: 0, oldestAt: null, retriesWaiting: 0, deadLetters: 0 } as Gauges;
+	for (const { project_no, webhook_no, ...counts } of lanes) {
+		const { events: backlog, oldestAt } = readBacklog(c, project_no, webhook_no)!;
+		gauges = addGauges(gauges, { projects: 0, webhooks: 1, backlog, oldestAt, ...counts });
+	}
+	return { gauges, next: lanes.length < WEBHOOKS_A_SLICE ? null : lanes.at(-1)!.webhook_no };
+}
+
+const SLICE = `
+	SELECT l.webhook_no, w.project_no, l.retries_waiting AS "retriesWaiting", l.dead_letters AS "deadLetters"
+	FROM lanes l JOIN webhooks w ON w.no = l.webhook_no
+	WHERE l.webhook_no > ? ORDER BY l.webhook_no LIMIT ${WEBHOOKS_A_SLICE}`;
+interface LaneRow extends Pick<Gauges, "retriesWaiting" | "deadLetters"> {
+	readonly webhook_no: number;
+	readonly project_no: number;
 }
 
 export function addGauges(a: Gauges, b: Gauges): Gauges {

@@ -4,7 +4,7 @@ import type { Connection } from "../connection/connection.ts";
 import { isUniqueViolation } from "../connection/errors.ts";
 import type { AttemptRow, UnpackedSettlement } from "../connection/wire.ts";
 import { countGathered } from "../history/stats.ts";
-import { addToCounters, decodeOpen, dropRetry, encodeOpen, putRetry } from "./lanes.ts";
+import { addToCounters, decodeOpen, dropRetry, encodeOpen, findLane, putRetry } from "./lanes.ts";
 
 type Verdict = "settled" | "stale";
 
@@ -17,12 +17,13 @@ export function settle(c: Connection, settlements: readonly UnpackedSettlement[]
 
 function settleProject(c: Connection, settlement: UnpackedSettlement): Verdict {
 	const { projectId, generation, lanes } = settlement;
-	const project = c
-		.sql("SELECT no, last_seq FROM projects WHERE id = ? AND lease_generation = ? AND lease_until IS NOT NULL")
-		.get(projectId, generation);
-	if (project === undefined || lanes.some(({ position }) => position > (project.last_seq as number))) return "stale";
-	return settleAttempts(c, project.no as number, settlement);
+	const project = c.row<{ no: number; last_seq: number }>(HELD_PROJECT, projectId, generation);
+	if (project === undefined || lanes.some(({ position }) => position > project.last_seq)) return "stale";
+	return settleAttempts(c, project.no, settlement);
 }
+
+const HELD_PROJECT =
+	"SELECT no, last_seq FROM projects WHERE id = ? AND lease_generation = ? AND lease_until IS NOT NULL";
 
 /** For a caller that may settle. Does nothing if one of the attempts is already logged. */
 export function settleAttempts(c: Connection, projectNo: number, settlement: UnpackedSettlement): Verdict {
@@ -36,17 +37,17 @@ export function settleAttempts(c: Connection, projectNo: number, settlement: Unp
 
 /** Does nothing and returns false if an attempt is already logged: its sender relied on outdated state. */
 function insertAttempts(c: Connection, projectNo: number, attempts: readonly AttemptRow[]): boolean {
-	let first: number | bigint | null = null;
+	let inserted = 0;
 	try {
 		for (const attempt of attempts) {
-			const row = insertAttempt(c, projectNo, webhookOf(c, projectNo, attempt.webhookId), attempt);
-			first ??= row;
+			insertAttempt(c, projectNo, webhookOf(c, projectNo, attempt.webhookId), attempt);
+			inserted++;
 		}
 		return true;
 	} catch (error) {
 		if (!isUniqueViolation(error)) throw error;
 		// Rows are numbered upward, so these are the ones inserted here.
-		if (first !== null) c.sql("DELETE FROM attempts WHERE no >= ?").run(first);
+		c.run("DELETE FROM attempts WHERE no > (SELECT max(no) FROM attempts) - ?", inserted);
 		return false;
 	}
 }
@@ -91,7 +92,7 @@ function moveDeliveries(
 		const added = putRetry(c, projectNo, webhookNo, retry);
 		gain(webhookNo).retries += added;
 		// It was deleted in the meantime.
-		if (added > 0) c.sql("UPDATE webhooks SET closing = 1 WHERE no = ? AND deleted_at IS NOT NULL").run(webhookNo);
+		if (added > 0) c.run("UPDATE webhooks SET closing = 1 WHERE no = ? AND deleted_at IS NOT NULL", webhookNo);
 	}
 	for (const lane of lanes) moveLane(c, webhookOf(c, projectNo, lane.webhookId), lane);
 	for (const [webhookNo, { retries, deadLetters }] of gains) addToCounters(c, webhookNo, retries, deadLetters);
@@ -100,19 +101,16 @@ function moveDeliveries(
 /** Settled events stay settled: the owner may have moved the lane forward, or this may be a repetition. */
 function moveLane(c: Connection, webhookNo: number, { position, open }: LaneProgress): void {
 	if (open.length === 0) {
-		const move = c.sql("UPDATE lanes SET position = max(position, ?) WHERE webhook_no = ? AND open IS NULL");
-		if (move.run(position, webhookNo).changes > 0) return;
+		const move = "UPDATE lanes SET position = max(position, ?) WHERE webhook_no = ? AND open IS NULL";
+		if (c.run(move, position, webhookNo) > 0) return;
 	}
-	const lane = c.sql("SELECT position, open FROM lanes WHERE webhook_no = ?").get(webhookNo);
+	const lane = findLane(c, webhookNo);
 	if (lane === undefined) return;
-	const reached = lane.position as number;
+	const reached = lane.position;
 	const stillOpen = decodeOpen(lane.open).filter((seq) => seq > position || open.includes(seq));
 	const added = open.filter((seq) => seq > reached);
-	c.sql("UPDATE lanes SET position = ?, open = ? WHERE webhook_no = ?").run(
-		Math.max(reached, position),
-		encodeOpen([...stillOpen, ...added]),
-		webhookNo,
-	);
+	const moved = "UPDATE lanes SET position = ?, open = ? WHERE webhook_no = ?";
+	c.run(moved, Math.max(reached, position), encodeOpen([...stillOpen, ...added]), webhookNo);
 }
 
 const INSERT_ATTEMPT = `
@@ -122,32 +120,30 @@ const INSERT_ATTEMPT = `
 		details)
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-function insertAttempt(c: Connection, projectNo: number, webhookNo: number, attempt: AttemptRow): number | bigint {
+function insertAttempt(c: Connection, projectNo: number, webhookNo: number, attempt: AttemptRow): void {
 	const { signature } = attempt;
-	const { lastInsertRowid } = c
-		.sql(INSERT_ATTEMPT)
-		.run(
-			toStoredId(attempt.id),
-			projectNo,
-			webhookNo,
-			attempt.number("seq"),
-			attempt.number("replay"),
-			attempt.number("attempt"),
-			c.names.internType(attempt.name("type")!),
-			attempt.number("status"),
-			attempt.number("statusCode"),
-			attempt.name("errorCode"),
-			attempt.error,
-			attempt.number("startedAt"),
-			attempt.number("responseMs"),
-			attempt.number("truncated"),
-			attempt.number("nextRetryAt"),
-			attempt.name("url")!,
-			attempt.name("brand"),
-			attempt.number("timestamp"),
-			signature === null ? null : Buffer.from(signature, "hex"),
-			attempt.responseBody,
-			attempt.details,
-		);
-	return lastInsertRowid;
+	c.run(
+		INSERT_ATTEMPT,
+		toStoredId(attempt.id),
+		projectNo,
+		webhookNo,
+		attempt.number("seq"),
+		attempt.number("replay"),
+		attempt.number("attempt"),
+		c.names.internType(attempt.name("type")!),
+		attempt.number("status"),
+		attempt.number("statusCode"),
+		attempt.name("errorCode"),
+		attempt.error,
+		attempt.number("startedAt"),
+		attempt.number("responseMs"),
+		attempt.number("truncated"),
+		attempt.number("nextRetryAt"),
+		attempt.name("url")!,
+		attempt.name("brand"),
+		attempt.number("timestamp"),
+		signature === null ? null : Buffer.from(signature, "hex"),
+		attempt.responseBody,
+		attempt.details,
+	);
 }

@@ -27,32 +27,39 @@ export function appendEvents(c: Connection, requests: readonly AppendRequest[]):
 	});
 	for (const tail of tails.values()) {
 		if (tail?.grew !== true) continue;
-		c.sql(
-			tail.silent
-				? "UPDATE projects SET last_seq = ?, wake_at = 0 WHERE no = ?"
-				: "UPDATE projects SET last_seq = ? WHERE no = ?",
-		).run(tail.lastSeq, tail.no);
+		const alarm = tail.silent ? ", wake_at = 0" : "";
+		c.run(`UPDATE projects SET last_seq = ?${alarm} WHERE no = ?`, tail.lastSeq, tail.no);
 	}
 	return results;
 }
 
+interface ProjectRow {
+	readonly no: number;
+	readonly last_seq: number;
+	readonly wake_at: number | null;
+	readonly lease_until: number | null;
+}
+
 function readTail(c: Connection, projectId: string): Tail | null {
-	const row = c.sql("SELECT no, last_seq, wake_at, lease_until FROM projects WHERE id = ?").get(projectId);
+	const row = c.row<ProjectRow>("SELECT no, last_seq, wake_at, lease_until FROM projects WHERE id = ?", projectId);
 	if (row === undefined) return null;
 	return {
-		no: row.no as number,
-		lastSeq: row.last_seq as number,
+		no: row.no,
+		lastSeq: row.last_seq,
 		typeSeqs: new Map(),
 		silent: row.lease_until === null && row.wake_at !== 0,
 		grew: false,
 	};
 }
 
+/** Only an existing id can conflict; it inserts no row. */
+const INSERT = `
+	INSERT INTO events (project_no, seq, id, type, type_seq, created_at, published_at, body)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project_no, id) DO NOTHING`;
+const FIND = "SELECT seq, created_at, body FROM events WHERE project_no = ? AND id = ?";
+type EventRow = { readonly seq: number; readonly created_at: number; readonly body: Uint8Array };
+
 function appendRequest(c: Connection, tail: Tail, given: readonly NewEvent[], publishedAt: number): AppendResult {
-	// Only an existing id can conflict; it inserts no row.
-	const insert = c.sql(`
-		INSERT INTO events (project_no, seq, id, type, type_seq, created_at, published_at, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project_no, id) DO NOTHING`);
 	const before = tail.lastSeq;
 	const events: AppendedEvent[] = [];
 	const conflicts: number[] = [];
@@ -60,22 +67,22 @@ function appendRequest(c: Connection, tail: Tail, given: readonly NewEvent[], pu
 		const type = c.names.internType(typeName);
 		const seq = tail.lastSeq + 1;
 		const typeSeq = lastTypeSeq(c, tail, type) + 1;
-		if (insert.run(tail.no, seq, id, type, typeSeq, createdAt, publishedAt, body).changes === 1) {
+		if (c.run(INSERT, tail.no, seq, id, type, typeSeq, createdAt, publishedAt, body) === 1) {
 			tail.lastSeq = seq;
 			tail.typeSeqs.set(type, typeSeq);
 			events.push({ seq, createdAt, repeated: false });
 			continue;
 		}
-		const there = c.sql("SELECT seq, created_at, body FROM events WHERE project_no = ? AND id = ?").get(tail.no, id)!;
-		if (sameContent(id, typeName, there.body as Uint8Array, body, createdAtGiven))
-			events.push({ seq: there.seq as number, createdAt: there.created_at as number, repeated: true });
+		const there = c.row<EventRow>(FIND, tail.no, id)!;
+		if (sameContent(id, typeName, there.body, body, createdAtGiven))
+			events.push({ seq: there.seq, createdAt: there.created_at, repeated: true });
 		else conflicts.push(index);
 	}
 	if (conflicts.length === 0) {
 		tail.grew ||= tail.lastSeq > before;
 		return { kind: "appended", events };
 	}
-	c.sql("DELETE FROM events WHERE project_no = ? AND seq > ?").run(tail.no, before);
+	c.run("DELETE FROM events WHERE project_no = ? AND seq > ?", tail.no, before);
 	tail.lastSeq = before;
 	tail.typeSeqs.clear();
 	return { kind: "conflict", indexes: conflicts };
@@ -84,13 +91,13 @@ function appendRequest(c: Connection, tail: Tail, given: readonly NewEvent[], pu
 function lastTypeSeq(c: Connection, tail: Tail, type: number): number {
 	const known = tail.typeSeqs.get(type);
 	if (known !== undefined) return known;
-	const row = c
-		.sql("SELECT type_seq FROM events WHERE project_no = ? AND type = ? AND seq > 0 ORDER BY seq DESC LIMIT 1")
-		.get(tail.no, type);
-	const last = row === undefined ? 0 : (row.type_seq as number);
+	const last = c.row<{ type_seq: number }>(LAST_OF_TYPE, tail.no, type)?.type_seq ?? 0;
 	tail.typeSeqs.set(type, last);
 	return last;
 }
+
+const LAST_OF_TYPE =
+	"SELECT type_seq FROM events WHERE project_no = ? AND type = ? AND seq > 0 ORDER BY seq DESC LIMIT 1";
 
 /** Appends the events of facts, in the current transaction. */
 export function appendFacts(c: Connection, projectId: string, facts: readonly FactEvents[]): LogEvent[][] {

@@ -1,5 +1,5 @@
 import type { LogEnd, Params } from "../../port.ts";
-import { type Connection, mergedRanges } from "../connection/connection.ts";
+import { type Connection, mergedRanges, type Row } from "../connection/connection.ts";
 import { type EventRows, pack } from "../connection/wire.ts";
 
 const COLUMNS = "seq, id, type, created_at, published_at, body";
@@ -7,8 +7,8 @@ const BY_SEQ = `SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq = ?`;
 
 /** One process owns the file, so nothing is lost while it runs. */
 export function readLogEnd(c: Connection, { projectId }: Params<"readLogEnd">): LogEnd | null {
-	const row = c.sql("SELECT last_seq FROM projects WHERE id = ?").get(projectId);
-	return row === undefined ? null : { lastSeq: row.last_seq as number, kept: null };
+	const row = c.row<{ lastSeq: number }>('SELECT last_seq AS "lastSeq" FROM projects WHERE id = ?', projectId);
+	return row === undefined ? null : { lastSeq: row.lastSeq, kept: null };
 }
 
 export function readLog(c: Connection, { projectId, after, window, types }: Params<"readLog">): EventRows {
@@ -18,15 +18,15 @@ export function readLog(c: Connection, { projectId, after, window, types }: Para
 	const from = Math.max(after, 0);
 	if (project === null) return rows.done();
 	if (types === undefined) {
-		const log = c.reader(`SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq > ? ORDER BY seq LIMIT ?`);
-		for (const row of log.iterate(project, from, window.maxEvents)) if (!rows.add(row)) break;
+		const log = `SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq > ? ORDER BY seq LIMIT ?`;
+		for (const row of c.each(log, project, from, window.maxEvents)) if (!rows.add(row)) break;
 		return rows.done();
 	}
 	const codes = [...new Set(types)].map((type) => c.names.type(type)).filter((code) => code !== null);
 	if (codes.length === 0) return rows.done();
 	const ranges = codes.map((code) => `SELECT seq FROM events WHERE project_no = ?1 AND type = ${code} AND seq > ?2`);
-	const seqs = c.reader(mergedRanges(ranges, "seq")).all(project, from, window.maxEvents);
-	for (const { seq } of seqs) if (!rows.add(c.reader(BY_SEQ).get(project, seq as number)!)) break;
+	const seqs = c.rows<{ seq: number }>(mergedRanges(ranges, "seq"), project, from, window.maxEvents);
+	for (const { seq } of seqs) if (!rows.add(c.row(BY_SEQ, project, seq)!)) break;
 	return rows.done();
 }
 
@@ -35,7 +35,7 @@ export function readEvents(c: Connection, { projectId, seqs }: Params<"readEvent
 	const project = c.names.project(projectId);
 	if (project === null) return rows.done();
 	for (const seq of new Set(seqs)) {
-		const row = c.reader(BY_SEQ).get(project, seq);
+		const row = c.row(BY_SEQ, project, seq);
 		if (row !== undefined) rows.add(row);
 	}
 	return rows.done();
@@ -44,21 +44,22 @@ export function readEvents(c: Connection, { projectId, seqs }: Params<"readEvent
 export function findEvent(c: Connection, { projectId, eventId }: Params<"findEvent">): EventRows {
 	const rows = new EventGatherer(c, Number.POSITIVE_INFINITY);
 	const project = c.names.project(projectId);
-	const row = c.sql(`SELECT ${COLUMNS} FROM events WHERE project_no = ? AND id = ?`).get(project, eventId);
+	const row = c.row(`SELECT ${COLUMNS} FROM events WHERE project_no = ? AND id = ?`, project, eventId);
 	if (row !== undefined) rows.add(row);
 	return rows.done();
 }
 
+const FIND_SEQ = "SELECT seq FROM events WHERE project_no = ? AND id = ?";
+
 /** The number of an event; null if it doesn't exist. */
 export function findSeq(c: Connection, projectNo: number, eventId: string): number | null {
-	const row = c.sql("SELECT seq FROM events WHERE project_no = ? AND id = ?").get(projectNo, eventId);
-	return row === undefined ? null : (row.seq as number);
+	return c.row<{ seq: number }>(FIND_SEQ, projectNo, eventId)?.seq ?? null;
 }
 
 /** Collects rows until their bodies exceed the limit; the first always fits. */
 class EventGatherer {
 	readonly #c: Connection;
-	readonly #rows: Record<string, unknown>[] = [];
+	readonly #rows: Row[] = [];
 	#room: number;
 
 	constructor(c: Connection, maxBytes: number) {
@@ -67,7 +68,7 @@ class EventGatherer {
 	}
 
 	/** False if the row no longer fits. */
-	add(row: Record<string, unknown>): boolean {
+	add(row: Row): boolean {
 		const { length } = row.body as Uint8Array;
 		if (length > this.#room && this.#rows.length > 0) return false;
 		this.#room -= length;
@@ -88,14 +89,17 @@ class EventGatherer {
 	}
 }
 
+/** The number of the last event in the log. */
+export const lastSeq = (c: Connection, projectNo: number): number =>
+	c.row<{ seq: number }>("SELECT last_seq AS seq FROM projects WHERE no = ?", projectNo)!.seq;
+
 /**
  * For each of these times (ascending), the `seq` of the first event appended from then on, or the next number if there
  * is none. Times rise with `seq`, so this is a binary search: a few index rows per time, and none for times between two
  * with the same result.
  */
 export function firstSeqsAt(c: Connection, projectNo: number, times: readonly number[]): number[] {
-	const { last_seq: lastSeq } = c.sql("SELECT last_seq FROM projects WHERE no = ?").get(projectNo)!;
-	const end = (lastSeq as number) + 1;
+	const end = lastSeq(c, projectNo) + 1;
 	const seqs = new Array<number>(times.length);
 	/** Fills in the times from `first` to before `last`, whose results are between two numbers. */
 	const fill = (first: number, last: number, low: number, high: number): void => {
@@ -113,19 +117,19 @@ export function firstSeqsAt(c: Connection, projectNo: number, times: readonly nu
 
 /** The first event from `low`, before `high`, that was appended at this time or later; `high` if there is none. */
 function firstSeqAt(c: Connection, projectNo: number, time: number, low: number, high: number): number {
-	// Retention may have removed events, so numbers may be missing.
-	const next = c.sql(`
-		SELECT seq, published_at FROM events WHERE project_no = ? AND seq >= ? AND seq < ? ORDER BY seq LIMIT 1`);
 	let [from, to, found] = [low, high, high];
 	while (from < to) {
 		const middle = Math.floor((from + to) / 2);
-		const event = next.get(projectNo, middle, to);
+		const event = c.row<{ seq: number; published_at: number }>(NEXT, projectNo, middle, to);
 		if (event === undefined) to = middle;
-		else if ((event.published_at as number) < time) from = (event.seq as number) + 1;
+		else if (event.published_at < time) from = event.seq + 1;
 		else {
-			found = event.seq as number;
+			found = event.seq;
 			to = middle;
 		}
 	}
 	return found;
 }
+
+/** Retention may have removed events, so numbers may be missing. */
+const NEXT = "SELECT seq, published_at FROM events WHERE project_no = ? AND seq >= ? AND seq < ? ORDER BY seq LIMIT 1";

@@ -3,9 +3,8 @@ import type { Params, SweepStep } from "../../port.ts";
 import { withinBytes } from "../../shared/bodies.ts";
 import { STATUS_CODE } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
-import { newestAttempt } from "../history/attempts.ts";
 import { countThrough, followEnd, sweepStats } from "../history/stats.ts";
-import { addToCounters, decodeOpen, hasRetry, ringForChange } from "../lanes/lanes.ts";
+import { addToCounters, decodeOpen, ringForChange } from "../lanes/lanes.ts";
 import type { LeaseTime } from "../leases/leases.ts";
 
 /** Attempts are logged when they end, so they aren't exactly in the order in which they began. */
@@ -23,109 +22,123 @@ export function sweepAttempts(
 ): SweepStep {
 	if (from === 0 && sweepStats(c, cutoff, now, limit)) return { deleted: 0, next: 0, unattempted: [] };
 	if (from === 0) sweepDeletedWebhooks(c, cutoff, limit);
-	const range = c
-		.sql(`
-			SELECT count(*) AS rows, max(no) AS last, total(started_at < ?) AS old, total(started_at < ? OR started_at > ?) AS unsure
-			FROM (SELECT no, started_at FROM attempts WHERE no >= ? ORDER BY no LIMIT ?)`)
-		.get(cutoff, cutoff + DISORDER_MS, latest, from, limit)!;
-	const last = range.last as number;
+	const range = c.row<ScannedRange>(SCAN, cutoff, cutoff + DISORDER_MS, latest, from, limit)!;
+	const { last } = range;
 	const deleted = range.old === 0 ? 0 : deleteAttempts(c, cutoff, from, last);
-	const over = (range.rows as number) < limit || range.unsure === 0;
+	const over = range.rows < limit || range.unsure === 0;
 	return { deleted, next: over ? null : last + 1, unattempted: [] };
 }
+
+const SCAN = `
+	SELECT count(*) AS rows, max(no) AS last, total(started_at < ?) AS old, total(started_at < ? OR started_at > ?) AS unsure
+	FROM (SELECT no, started_at FROM attempts WHERE no >= ? ORDER BY no LIMIT ?)`;
+type ScannedRange = { readonly rows: number; readonly last: number; readonly old: number; readonly unsure: number };
 
 /** Deletes those that began before `cutoff` among the rows from `from` through `last`. Returns how many. */
 function deleteAttempts(c: Connection, cutoff: number, from: number, last: number): number {
 	countThrough(c, last);
-	const failed = c.sql(`
-		SELECT project_no, webhook_no, seq, replay, attempt FROM attempts NOT INDEXED
-		WHERE no >= ? AND no <= ? AND started_at < ? AND status = ${STATUS_CODE.failed} AND seq > 0`);
-	for (const row of failed.all(from, last, cutoff)) forgetDeadLetter(c, row);
-	const { changes } = c
-		.sql("DELETE FROM attempts NOT INDEXED WHERE no >= ? AND no <= ? AND started_at < ?")
-		.run(from, last, cutoff);
+	for (const { webhook_no } of c.rows<{ webhook_no: number }>(DEAD_LETTERS, from, last, cutoff))
+		addToCounters(c, webhook_no, 0, -1);
+	const deleted = c.run(
+		"DELETE FROM attempts NOT INDEXED WHERE no >= ? AND no <= ? AND started_at < ?",
+		...[from, last, cutoff],
+	);
 	followEnd(c);
-	return Number(changes);
+	return deleted;
 }
 
-/** Without its last attempt in the log, which this one may be, a delivery is no longer a dead letter. */
-function forgetDeadLetter(c: Connection, row: Record<string, unknown>): void {
-	const [project, webhook, seq] = [row.project_no as number, row.webhook_no as number, row.seq as number];
-	const newest = newestAttempt(c, project, webhook, seq);
-	if (newest === null || newest.replay !== row.replay || newest.attempt !== row.attempt || newest.dismissed) return;
-	if (!hasRetry(c, project, webhook, seq)) addToCounters(c, webhook, 0, -1);
-}
+/** Without its last attempt in the log, a delivery is no longer a dead letter. */
+const DEAD_LETTERS = `
+	SELECT a.webhook_no FROM attempts a NOT INDEXED
+	WHERE a.no >= ? AND a.no <= ? AND a.started_at < ? AND a.status = ${STATUS_CODE.failed} AND a.seq > 0
+		AND a.dismissed_at IS NULL AND a.no = (
+			SELECT no FROM attempts WHERE project_no = a.project_no AND seq = a.seq AND webhook_no = a.webhook_no
+			ORDER BY replay DESC, attempt DESC LIMIT 1
+		)
+		AND NOT EXISTS (
+			SELECT 1 FROM retries WHERE project_no = a.project_no AND seq = a.seq AND webhook_no = a.webhook_no
+		)`;
 
 /** Deletes the rest of webhooks deleted long ago: retries that couldn't be closed, and finally the row. */
 function sweepDeletedWebhooks(c: Connection, cutoff: number, limit: number): void {
-	const waiting = c
-		.sql(`
-			SELECT no FROM webhooks WHERE deleted_at < ?
-				AND EXISTS (SELECT 1 FROM retries WHERE webhook_no = webhooks.no) LIMIT 1`)
-		.get(cutoff);
-	if (waiting !== undefined)
-		c.sql(`
-			DELETE FROM retries WHERE (project_no, seq, webhook_no) IN
-				(SELECT project_no, seq, webhook_no FROM retries WHERE webhook_no = ? LIMIT ?)`).run(
-			waiting.no as number,
-			limit,
-		);
-	c.sql(`
-		DELETE FROM webhooks WHERE no IN (
-			SELECT no FROM webhooks WHERE deleted_at < ?
-				AND NOT EXISTS (SELECT 1 FROM attempts WHERE webhook_no = webhooks.no)
-				AND NOT EXISTS (SELECT 1 FROM retries WHERE webhook_no = webhooks.no) LIMIT ?)`).run(cutoff, limit);
+	const waiting = c.row<{ no: number }>(WITH_RETRIES, cutoff);
+	if (waiting !== undefined) c.run(DELETE_RETRIES, waiting.no, limit);
+	c.run(DELETE_WEBHOOKS, cutoff, limit);
 }
+
+const WITH_RETRIES = `
+	SELECT no FROM webhooks WHERE deleted_at < ? AND EXISTS (SELECT 1 FROM retries WHERE webhook_no = webhooks.no) LIMIT 1`;
+const DELETE_RETRIES = `
+	DELETE FROM retries WHERE (project_no, seq, webhook_no) IN (
+		SELECT project_no, seq, webhook_no FROM retries WHERE webhook_no = ? LIMIT ?)`;
+const DELETE_WEBHOOKS = `
+	DELETE FROM webhooks WHERE no IN (
+		SELECT no FROM webhooks WHERE deleted_at < ?
+			AND NOT EXISTS (SELECT 1 FROM attempts WHERE webhook_no = webhooks.no)
+			AND NOT EXISTS (SELECT 1 FROM retries WHERE webhook_no = webhooks.no) LIMIT ?)`;
 
 /** Events are in the order in which they were appended, so a pass ends at the first that is recent enough. */
 export function sweepEvents(
 	c: Connection,
 	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepEvents">,
 ): SweepStep {
-	const found = c
-		.sql(`
-			SELECT no, project_no, seq, type, published_at, length(body) AS bytes FROM events
-			WHERE no >= ? ORDER BY no LIMIT ?`)
-		.all(from, limit);
-	const rows = withinBytes(found, RETENTION.bytesPerStep, ({ bytes }) => bytes as number);
+	const found = c.rows<EventRow>(NEXT, from, limit);
+	const rows = withinBytes(found, RETENTION.bytesPerStep, ({ bytes }) => bytes);
 	const last = rows.at(-1);
 	if (last === undefined) return { deleted: 0, next: null, unattempted: [] };
-	const range = [from, last.no as number, cutoff] as const;
+	const range = [from, last.no, cutoff] as const;
 	const lanes = new Lanes(c);
 	const waiting: number[] = [];
 	const unattempted = new Set(projectsWithOverdue(c, range));
-	const old = rows.filter((row) => (row.published_at as number) < cutoff);
+	const old = rows.filter((row) => row.published_at < cutoff);
 	for (const row of old) {
-		const project = row.project_no as number;
-		if (!lanes.await(project, row.type as number, row.seq as number)) continue;
-		waiting.push(row.no as number);
-		unattempted.add(project);
+		if (!lanes.await(row)) continue;
+		waiting.push(row.no);
+		unattempted.add(row.project_no);
 	}
 	const deleted = old.length > 0 ? deleteEvents(c, range, waiting) : 0;
 	for (const project of unattempted) ringForChange(c, project);
 	const isRecent = (at: number): boolean => at >= cutoff && at <= latest;
-	const over = (rows.length === found.length && rows.length < limit) || isRecent(last.published_at as number);
+	const over = (rows.length === found.length && rows.length < limit) || isRecent(last.published_at);
 	return {
 		deleted,
-		next: over ? null : (last.no as number) + 1,
-		unattempted: [...unattempted].map((no) => c.sql("SELECT id FROM projects WHERE no = ?").get(no)!.id as string),
+		next: over ? null : last.no + 1,
+		unattempted: [...unattempted].map((no) => c.row<{ id: string }>("SELECT id FROM projects WHERE no = ?", no)!.id),
 	};
 }
+
+const NEXT = `
+	SELECT no, project_no, seq, type, published_at, length(body) AS bytes FROM events WHERE no >= ? ORDER BY no LIMIT ?`;
+type EventRow = {
+	readonly no: number;
+	readonly project_no: number;
+	readonly seq: number;
+	readonly type: number;
+	readonly published_at: number;
+	readonly bytes: number;
+};
 
 /** The numbers of the first row and the last one, and the time before which events are old. */
 type Range = readonly [from: number, last: number, cutoff: number];
 
 /** Deletes the old events of a range, except those that wait in a lane or are referred to. Returns how many. */
 function deleteEvents(c: Connection, range: Range, waiting: readonly number[]): number {
-	const { changes } = c
-		.sql(`
-			DELETE FROM events NOT INDEXED WHERE no >= ? AND no <= ? AND published_at < ?
-				AND NOT EXISTS (SELECT 1 FROM attempts WHERE project_no = events.project_no AND seq = events.seq)
-				AND NOT EXISTS (SELECT 1 FROM retries WHERE project_no = events.project_no AND seq = events.seq)
-				AND no NOT IN (SELECT value FROM json_each(?))`)
-		.run(...range, JSON.stringify(waiting));
-	return Number(changes);
+	return c.run(DELETE_EVENTS, ...range, JSON.stringify(waiting));
 }
+
+const DELETE_EVENTS = `
+	DELETE FROM events NOT INDEXED WHERE no >= ? AND no <= ? AND published_at < ?
+		AND NOT EXISTS (SELECT 1 FROM attempts WHERE project_no = events.project_no AND seq = events.seq)
+		AND NOT EXISTS (SELECT 1 FROM retries WHERE project_no = events.project_no AND seq = events.seq)
+		AND no NOT IN (SELECT value FROM json_each(?))`;
+
+const OPEN = `
+	SELECT l.open FROM webhooks w CROSS JOIN lanes l ON l.webhook_no = w.no
+	WHERE w.project_no = ? AND w.deleted_at IS NULL AND l.open IS NOT NULL`;
+const WANTED = `
+	SELECT min(max(s.from_seq, l.position)) AS seq
+	FROM webhooks w CROSS JOIN subscriptions s ON s.webhook_no = w.no CROSS JOIN lanes l ON l.webhook_no = w.no
+	WHERE w.project_no = ? AND w.deleted_at IS NULL AND s.type = ?`;
 
 /** Which events lanes have yet to attempt, looked up once for each project and type. */
 class Lanes {
@@ -140,19 +153,14 @@ class Lanes {
 	}
 
 	/** Whether a lane has yet to reach an event, or started and hasn't settled it, even if it no longer wants its type. */
-	await(project: number, type: number, seq: number): boolean {
+	await({ project_no: project, type, seq }: EventRow): boolean {
 		return seq > 0 && (this.#openOf(project).has(seq) || seq > this.#afterOf(project, type));
 	}
 
 	#openOf(project: number): ReadonlySet<number> {
 		const known = this.#open.get(project);
 		if (known !== undefined) return known;
-		const lanes = this.#c
-			.sql(`
-				SELECT l.open FROM webhooks w CROSS JOIN lanes l ON l.webhook_no = w.no
-				WHERE w.project_no = ? AND w.deleted_at IS NULL AND l.open IS NOT NULL`)
-			.all(project);
-		const open = new Set(lanes.flatMap((lane) => decodeOpen(lane.open)));
+		const open = new Set(this.#c.rows(OPEN, project).flatMap((lane) => decodeOpen(lane.open)));
 		this.#open.set(project, open);
 		return open;
 	}
@@ -160,13 +168,7 @@ class Lanes {
 	#afterOf(project: number, type: number): number {
 		const known = this.#after.get(`${project}/${type}`);
 		if (known !== undefined) return known;
-		const row = this.#c
-			.sql(`
-				SELECT min(max(s.from_seq, l.position)) AS seq
-				FROM webhooks w CROSS JOIN subscriptions s ON s.webhook_no = w.no CROSS JOIN lanes l ON l.webhook_no = w.no
-				WHERE w.project_no = ? AND w.deleted_at IS NULL AND s.type = ?`)
-			.get(project, type);
-		const after = (row?.seq as number | null) ?? Number.POSITIVE_INFINITY;
+		const after = this.#c.row<{ seq: number | null }>(WANTED, project, type)!.seq ?? Number.POSITIVE_INFINITY;
 		this.#after.set(`${project}/${type}`, after);
 		return after;
 	}
@@ -177,10 +179,9 @@ class Lanes {
  * webhook is paused.
  */
 function projectsWithOverdue(c: Connection, [from, last, cutoff]: Range): number[] {
-	const rows = c
-		.sql(`
-			SELECT project_no FROM events NOT INDEXED WHERE no >= ? AND no <= ? AND published_at < ? AND EXISTS (
-				SELECT 1 FROM retries WHERE project_no = events.project_no AND seq = events.seq AND due_at < ?)`)
-		.all(from, last, cutoff, cutoff);
-	return rows.map((row) => row.project_no as number);
+	return c.rows<{ project_no: number }>(OVERDUE, from, last, cutoff, cutoff).map(({ project_no }) => project_no);
 }
+
+const OVERDUE = `
+	SELECT project_no FROM events NOT INDEXED WHERE no >= ? AND no <= ? AND published_at < ? AND EXISTS (
+		SELECT 1 FROM retries WHERE project_no = events.project_no AND seq = events.seq AND due_at < ?)`;
