@@ -101,8 +101,8 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-dead-letters-not-counted",
-			find: '=== STATUS_CODE.failed && attempt.number("seq")! > 0',
-			replace: '=== STATUS_CODE.retrying && attempt.number("seq")! > 0',
+			find: "=== STATUS_CODE.failed && seq > 0",
+			replace: "=== STATUS_CODE.retrying && seq > 0",
 			only: "backlogs and gauges",
 			why: "The gauge of dead letters counts retries instead.",
 		},

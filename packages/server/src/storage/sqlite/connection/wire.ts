@@ -1,5 +1,5 @@
 import type { AppendRequest, AppendResult, LogEvent, NewAttempt, Settlement } from "../../port.ts";
-import { STATUS_CODE, storedDetails, storedSignatures } from "../../shared/deliveries.ts";
+import { STATUS_CODE, storedDetails, storedSignatures, toStoredId } from "../../shared/deliveries.ts";
 import type { ErrorNote } from "./errors.ts";
 
 /** Many byte strings in one piece of memory, with the end of each. */
@@ -124,19 +124,10 @@ export function unpackEvents([seqs, ids, types, createdAt, publishedAt, bodies]:
 	}));
 }
 
-/** Settlements in columns, followed by the attempts of all of them, so that few objects are copied between threads. */
+/** Settlements, followed by the attempts of all of them. */
 type SettleBatch = readonly [
 	settlements: readonly SettlementRow[],
-	/** Distinct webhook ids, event types, URLs, brands and error codes. */
-	names: readonly string[],
-	ids: readonly string[],
-	errors: readonly (string | null)[],
-	/** As they are stored. */
-	signatures: readonly (string | null)[],
-	/** For the attempts that have any, by index. */
-	details: readonly (readonly [index: number, stored: string])[],
-	/** A row of {@link COLUMNS} for each attempt. */
-	numbers: Float64Array<ArrayBuffer>,
+	attempts: readonly SentAttempt[],
 	responseBodies: Packed,
 ];
 
@@ -149,52 +140,42 @@ type SettlementRow = readonly [
 	lanes: readonly (readonly [webhookId: string, position: number, open: readonly number[]])[],
 ];
 
-/** The column of each number of an attempt. NaN is null; names are given by index. */
-const COLUMN = {
-	webhook: 0,
-	type: 1,
-	url: 2,
-	brand: 3,
-	errorCode: 4,
-	seq: 5,
-	attempt: 6,
-	replay: 7,
-	status: 8,
-	statusCode: 9,
-	startedAt: 10,
-	responseMs: 11,
-	truncated: 12,
-	nextRetryAt: 13,
-	timestamp: 14,
-} as const;
+type SentAttempt = readonly [webhookId: string, type: string, ...stored: StoredValues];
 
-const COLUMNS = Object.keys(COLUMN).length;
+/** The columns of `attempts` that are sent as they are stored, except the signature, which is in hexadecimal. */
+export const STORED_COLUMNS = `
+	seq, status, id, replay, attempt, status_code, error_code, error, started_at, response_ms, response_truncated,
+	next_retry_at, url, sent_brand, sent_timestamp, details, sent_signature`;
+
+/** Their values. */
+type StoredValues = readonly [seq: number, status: number, ...others: readonly (string | number | null)[]];
+
+const toSent = (attempt: NewAttempt): SentAttempt => [
+	attempt.webhookId,
+	attempt.eventType,
+	attempt.seq,
+	STATUS_CODE[attempt.status],
+	toStoredId(attempt.id),
+	attempt.replay,
+	attempt.attempt,
+	attempt.statusCode,
+	attempt.errorCode,
+	attempt.error,
+	attempt.startedAt,
+	attempt.responseMs,
+	Number(attempt.responseTruncated),
+	attempt.nextRetryAt,
+	attempt.url,
+	attempt.sent?.brand ?? null,
+	attempt.sent?.timestamp ?? null,
+	storedDetails(attempt),
+	attempt.sent && storedSignatures(attempt.sent),
+];
 
 export function packSettlements(settlements: readonly Settlement[]): SettleBatch {
 	const attempts =
 		settlements.length === 1 ? settlements[0]!.attempts : settlements.flatMap((settlement) => settlement.attempts);
-	const names = new NameTable();
-	const numbers = new Float64Array(attempts.length * COLUMNS);
-	for (let i = 0; i < attempts.length; i++) writeNumbers(numbers, i * COLUMNS, attempts[i]!, names);
-	return [
-		settlements.map(toRow),
-		names.names,
-		attempts.map((attempt) => attempt.id),
-		attempts.map((attempt) => attempt.error),
-		attempts.map(({ sent }) => sent && storedSignatures(sent)),
-		detailsOf(attempts),
-		numbers,
-		pack(attempts.map((attempt) => attempt.responseBody)),
-	];
-}
-
-function detailsOf(attempts: readonly NewAttempt[]): [number, string][] {
-	const all: [number, string][] = [];
-	for (let i = 0; i < attempts.length; i++) {
-		const stored = storedDetails(attempts[i]!);
-		if (stored !== null) all.push([i, stored]);
-	}
-	return all;
+	return [settlements.map(toRow), attempts.map(toSent), pack(attempts.map((attempt) => attempt.responseBody))];
 }
 
 const toRow = ({ projectId, generation, attempts, schedule, unschedule, lanes }: Settlement): SettlementRow => [
@@ -206,111 +187,28 @@ const toRow = ({ projectId, generation, attempts, schedule, unschedule, lanes }:
 	lanes.map(({ webhookId, position, open }) => [webhookId, position, open]),
 ];
 
-function writeNumbers(numbers: Float64Array, at: number, attempt: NewAttempt, names: NameTable): void {
-	numbers[at + COLUMN.webhook] = names.indexOf(attempt.webhookId);
-	numbers[at + COLUMN.type] = names.indexOf(attempt.eventType);
-	numbers[at + COLUMN.url] = names.indexOf(attempt.url);
-	numbers[at + COLUMN.brand] = attempt.sent === null ? Number.NaN : names.indexOf(attempt.sent.brand);
-	numbers[at + COLUMN.errorCode] = attempt.errorCode === null ? Number.NaN : names.indexOf(attempt.errorCode);
-	numbers[at + COLUMN.seq] = attempt.seq;
-	numbers[at + COLUMN.attempt] = attempt.attempt;
-	numbers[at + COLUMN.replay] = attempt.replay;
-	numbers[at + COLUMN.status] = STATUS_CODE[attempt.status];
-	numbers[at + COLUMN.statusCode] = attempt.statusCode ?? Number.NaN;
-	numbers[at + COLUMN.startedAt] = attempt.startedAt;
-	numbers[at + COLUMN.responseMs] = attempt.responseMs;
-	numbers[at + COLUMN.truncated] = attempt.responseTruncated ? 1 : 0;
-	numbers[at + COLUMN.nextRetryAt] = attempt.nextRetryAt ?? Number.NaN;
-	numbers[at + COLUMN.timestamp] = attempt.sent?.timestamp ?? Number.NaN;
+/** An attempt as it is stored. */
+export interface AttemptRow {
+	readonly webhookId: string;
+	readonly type: string;
+	readonly stored: StoredValues;
+	readonly responseBody: Uint8Array;
 }
 
-class NameTable {
-	readonly names: string[] = [];
-	readonly #indexes = new Map<string, number>();
-
-	indexOf(name: string): number {
-		const known = this.#indexes.get(name);
-		if (known !== undefined) return known;
-		this.#indexes.set(name, this.names.length);
-		return this.names.push(name) - 1;
-	}
-}
-
-interface Columns {
-	readonly names: readonly string[];
-	readonly ids: readonly string[];
-	readonly errors: readonly (string | null)[];
-	readonly signatures: readonly (string | null)[];
-	readonly details: ReadonlyMap<number, string>;
-	readonly numbers: Float64Array;
-	readonly responseBodies: Packed;
-}
-
-/** A settlement whose attempts are read from their columns. */
 export type UnpackedSettlement = Omit<Settlement, "attempts"> & { readonly attempts: readonly AttemptRow[] };
 
-export function unpackSettlements(batch: SettleBatch): UnpackedSettlement[] {
-	const [settlements, names, ids, errors, signatures, details, numbers, responseBodies] = batch;
-	const columns: Columns = { names, ids, errors, signatures, details: new Map(details), numbers, responseBodies };
-	let next = 0;
-	return settlements.map(([projectId, generation, count, schedule, unschedule, lanes]) => {
-		const first = next;
-		next += count;
-		return {
-			projectId,
-			generation,
-			attempts: Array.from({ length: count }, (_, nth) => new AttemptRow(columns, first + nth)),
-			schedule,
-			unschedule,
-			lanes: lanes.map(([webhookId, position, open]) => ({ webhookId, position, open })),
-		};
+export function unpackSettlements([settlements, attempts, responseBodies]: SettleBatch): UnpackedSettlement[] {
+	const rows = attempts.map(([webhookId, type, ...stored], i): AttemptRow => {
+		return { webhookId, type, stored, responseBody: unpack(responseBodies, i) };
 	});
-}
-
-/** An attempt, read from its columns. */
-export class AttemptRow {
-	readonly #columns: Columns;
-	readonly #index: number;
-
-	constructor(columns: Columns, index: number) {
-		this.#columns = columns;
-		this.#index = index;
-	}
-
-	get id(): string {
-		return this.#columns.ids[this.#index]!;
-	}
-
-	get webhookId(): string {
-		return this.name("webhook")!;
-	}
-
-	get error(): string | null {
-		return this.#columns.errors[this.#index]!;
-	}
-
-	get signature(): string | null {
-		return this.#columns.signatures[this.#index]!;
-	}
-
-	get details(): string | null {
-		return this.#columns.details.get(this.#index) ?? null;
-	}
-
-	get responseBody(): Uint8Array {
-		return unpack(this.#columns.responseBodies, this.#index);
-	}
-
-	number(column: keyof typeof COLUMN): number | null {
-		const value = this.#columns.numbers[this.#index * COLUMNS + COLUMN[column]]!;
-		return Number.isNaN(value) ? null : value;
-	}
-
-	/** The name in a column of names. */
-	name(column: "webhook" | "type" | "url" | "brand" | "errorCode"): string | null {
-		const index = this.number(column);
-		return index === null ? null : this.#columns.names[index]!;
-	}
+	return settlements.map(([projectId, generation, count, schedule, unschedule, lanes]) => ({
+		projectId,
+		generation,
+		attempts: rows.splice(0, count),
+		schedule,
+		unschedule,
+		lanes: lanes.map(([webhookId, position, open]) => ({ webhookId, position, open })),
+	}));
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { LaneProgress } from "../../port.ts";
-import { STATUS_CODE, toStoredId } from "../../shared/deliveries.ts";
+import { STATUS_CODE } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
 import { isUniqueViolation } from "../connection/errors.ts";
-import type { AttemptRow, UnpackedSettlement } from "../connection/wire.ts";
+import { type AttemptRow, STORED_COLUMNS, type UnpackedSettlement } from "../connection/wire.ts";
 import { countGathered } from "../history/stats.ts";
 import { addToCounters, decodeOpen, dropRetry, encodeOpen, findLane, putRetry } from "./lanes.ts";
 
@@ -39,8 +39,9 @@ export function settleAttempts(c: Connection, projectNo: number, settlement: Unp
 function insertAttempts(c: Connection, projectNo: number, attempts: readonly AttemptRow[]): boolean {
 	let inserted = 0;
 	try {
-		for (const attempt of attempts) {
-			insertAttempt(c, projectNo, webhookOf(c, projectNo, attempt.webhookId), attempt);
+		for (const { webhookId, type, stored, responseBody } of attempts) {
+			const webhookNo = webhookOf(c, projectNo, webhookId);
+			c.run(INSERT_ATTEMPT, projectNo, webhookNo, c.names.internType(type), responseBody, ...stored);
 			inserted++;
 		}
 		return true;
@@ -78,10 +79,10 @@ function moveDeliveries(
 		return found;
 	};
 
-	for (const attempt of attempts) {
+	for (const { webhookId, stored } of attempts) {
+		const [seq, status] = stored;
 		// Failed tests need no decision.
-		if (attempt.number("status") === STATUS_CODE.failed && attempt.number("seq")! > 0)
-			gain(webhookOf(c, projectNo, attempt.webhookId)).deadLetters++;
+		if (status === STATUS_CODE.failed && seq > 0) gain(webhookOf(c, projectNo, webhookId)).deadLetters++;
 	}
 	for (const { webhookId, seq } of unschedule) {
 		const webhookNo = webhookOf(c, projectNo, webhookId);
@@ -114,36 +115,5 @@ function moveLane(c: Connection, webhookNo: number, { position, open }: LaneProg
 }
 
 const INSERT_ATTEMPT = `
-	INSERT INTO attempts (
-		id, project_no, webhook_no, seq, replay, attempt, type, status, status_code, error_code, error, started_at,
-		response_ms, response_truncated, next_retry_at, url, sent_brand, sent_timestamp, sent_signature, response_body,
-		details)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
-function insertAttempt(c: Connection, projectNo: number, webhookNo: number, attempt: AttemptRow): void {
-	const { signature } = attempt;
-	c.run(
-		INSERT_ATTEMPT,
-		toStoredId(attempt.id),
-		projectNo,
-		webhookNo,
-		attempt.number("seq"),
-		attempt.number("replay"),
-		attempt.number("attempt"),
-		c.names.internType(attempt.name("type")!),
-		attempt.number("status"),
-		attempt.number("statusCode"),
-		attempt.name("errorCode"),
-		attempt.error,
-		attempt.number("startedAt"),
-		attempt.number("responseMs"),
-		attempt.number("truncated"),
-		attempt.number("nextRetryAt"),
-		attempt.name("url")!,
-		attempt.name("brand"),
-		attempt.number("timestamp"),
-		signature === null ? null : Buffer.from(signature, "hex"),
-		attempt.responseBody,
-		attempt.details,
-	);
-}
+	INSERT INTO attempts (project_no, webhook_no, type, response_body, ${STORED_COLUMNS})
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, unhex(?))`;
