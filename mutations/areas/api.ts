@@ -194,7 +194,7 @@ export const API = [
 	...of("server/src/storage/verbs/retries.ts", inApi("deferred-rights"), [
 		{
 			name: "waiting-retries-outlive-rights",
-			find: "\tif (!(yield* mayStill(project, by))) return deliveries.map(() => nothing);\n",
+			find: "\tif (!(yield* mayStill(project, by))) return deliveries.map(() => NOTHING_WAITS);\n",
 			replace: "",
 			only: "left waiting",
 			why: "A removed member's request that waited uses up attempts of deliveries.",

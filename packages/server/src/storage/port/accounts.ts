@@ -74,6 +74,11 @@ export interface OnBehalf {
 /** Such a member, or a key of the project that must still exist. */
 export type StillAllowed = StillMember | { readonly keyId: string };
 
+/** For whom something is stored or changed: null for the operator. */
+export interface By {
+	readonly by?: StillAllowed | null | undefined;
+}
+
 /** Who did something. `name` is its name at the time. */
 export interface Actor {
 	readonly kind: "account" | "api_key" | "operator_key";

@@ -1,4 +1,5 @@
 /** What has become of deliveries, the marks of dismissed ones, and new series of attempts: test events and replays. */
+import type { By } from "../port/accounts.ts";
 import type { DeliveryKey, QueueName, ReplayResult, TestEventResult } from "../port/delivery.ts";
 import type {
 	CountedPage,
@@ -25,10 +26,9 @@ import {
 	toAttemptId,
 } from "../shared/deliveries.ts";
 import { mayStill } from "./members.ts";
-import { type By, holdWebhook } from "./registry.ts";
+import { holdWebhook } from "./registry.ts";
 import { Fragment, greatest, joinByKey, ofProject, type Query, recordsOf, sql } from "./sql.ts";
 import {
-	findProject,
 	findWebhook,
 	holdProject,
 	now,
@@ -101,15 +101,17 @@ function newestAttemptOf(row: AttemptRow, webhookId: string): LatestAttempt["new
 	return newest;
 }
 
+/** Of a delivery that doesn't exist. */
+export const NO_ATTEMPT: LatestAttempt = { newest: null, dismissed: false, next: null };
+
 /** For each of these deliveries, in the same order. */
-export function* readLatest({
-	projectId,
-	deliveries,
-}: ProjectRef & { readonly deliveries: readonly DeliveryRef[] }): Steps<LatestAttempt[]> {
-	const project = yield* findProject(projectId);
+export function* readLatest(
+	project: number,
+	{ deliveries }: { readonly deliveries: readonly DeliveryRef[] },
+): Steps<LatestAttempt[]> {
 	const numbers = new Map<string, number | null>();
-	for (const { webhookId } of project === null ? [] : deliveries)
-		if (!numbers.has(webhookId)) numbers.set(webhookId, yield* findWebhook(project!, webhookId));
+	for (const { webhookId } of deliveries)
+		if (!numbers.has(webhookId)) numbers.set(webhookId, yield* findWebhook(project, webhookId));
 	const asked = deliveries.map(({ webhookId, seq }) => ({ no: project, webhook: numbers.get(webhookId) ?? null, seq }));
 	const known = asked.filter(({ webhook }) => webhook !== null);
 	const found = known.length === 0 ? [] : yield* rows(latestOf(JSON.stringify(known)));
@@ -118,7 +120,7 @@ export function* readLatest({
 	for (const [i, { webhook, seq }] of asked.entries()) {
 		const row = byDelivery.get(`${webhook} ${seq}`);
 		if (row === undefined) {
-			latest.push({ newest: null, dismissed: false, next: null });
+			latest.push(NO_ATTEMPT);
 			continue;
 		}
 		const { next_attempt: attempt, next_replay: replay, next_due_at: dueAt } = row;
@@ -172,14 +174,10 @@ interface Dismissible {
  * Marks dead letters as needing no decision: they no longer count, and replays by filter leave them out. Returns for each
  * whether it is dismissed now; false if it isn't a dead letter, or `by` has no access anymore. One transaction.
  */
-export function* dismissDeliveries({
-	projectId,
-	deliveries,
-	at,
-	by,
-}: ProjectRef & By & { readonly deliveries: readonly DeliveryKey[]; readonly at: number }): Steps<boolean[]> {
-	const project = yield* findProject(projectId);
-	if (project === null) return deliveries.map(() => false);
+export function* dismissDeliveries(
+	project: number,
+	{ deliveries, at, by }: By & { readonly deliveries: readonly DeliveryKey[]; readonly at: number },
+): Steps<boolean[]> {
 	const events = yield* findEvents(project, deliveries);
 	// By key, so that one that is named twice is dismissed once.
 	const known = new Map<string, Dismissible>();
@@ -285,10 +283,9 @@ function* findDelivery(project: number, webhook: number, { seq, code }: EventRow
 }
 
 /** A delivery with its event, or null if this webhook never had a delivery of the event. */
-export function* getDelivery({ projectId, webhookId, eventId }: DeliveryOf): Steps<Delivery | null> {
-	const project = yield* findProject(projectId);
-	const webhook = project === null ? null : yield* findWebhook(project, webhookId);
-	if (project === null || webhook === null) return null;
+export function* getDelivery(project: number, { webhookId, eventId }: DeliveryOf): Steps<Delivery | null> {
+	const webhook = yield* findWebhook(project, webhookId);
+	if (webhook === null) return null;
 	const event = yield* row(eventOf(project, eventId));
 	if (event === undefined) return null;
 	const found = yield* findDelivery(project, webhook, event, MAX_DELIVERY_ATTEMPTS);
@@ -337,11 +334,12 @@ const NUMBER_TEST = new Fragment({
 
 /** Stores a test event outside the log and queues it for its webhook, if that subscribes to its type. */
 export function* appendTestEvent(
+	project: number,
 	p: WebhookRef & By & { readonly event: { id: string; type: string; createdAt: number; body: Uint8Array } },
 ): Steps<TestEventResult> {
-	const found = yield* holdWebhook(p);
+	const found = yield* holdWebhook(project, p);
 	if (found === null) return "no_webhook";
-	const { project, webhook } = found;
+	const { webhook } = found;
 	const { id, type, createdAt, body } = p.event;
 	const subscribed = yield* row<{ type: number }>(sql`
 		SELECT type FROM posthorn.subscriptions
@@ -359,10 +357,9 @@ export function* appendTestEvent(
 }
 
 /** Begins a new series for a delivery that has ended. There is no delivery if `by` has no access anymore. */
-export function* replayDelivery(p: DeliveryOf & By & { readonly at: number }): Steps<ReplayResult> {
-	const project = yield* findProject(p.projectId);
-	const webhook = project === null ? null : yield* findWebhook(project, p.webhookId);
-	if (project === null || webhook === null) return { kind: "no_delivery" };
+export function* replayDelivery(project: number, p: DeliveryOf & By & { readonly at: number }): Steps<ReplayResult> {
+	const webhook = yield* findWebhook(project, p.webhookId);
+	if (webhook === null) return { kind: "no_delivery" };
 	const [, [event]] = yield* together(holdProject(project), eventOf(project, p.eventId));
 	if (!(yield* mayStill(project, p.by))) return { kind: "no_delivery" };
 	const found = event === undefined ? null : yield* findDelivery(project, webhook, event, 1);
@@ -377,9 +374,7 @@ export function* replayDelivery(p: DeliveryOf & By & { readonly at: number }): S
 }
 
 /** Begins a new series for each delivery that matches; none if `by` has no access anymore. A short transaction. */
-export function* replayMatching(p: MatchingReplays & By): Steps<ReplayedPage> {
-	const project = yield* findProject(p.projectId);
-	if (project === null) return { count: 0, next: null };
+export function* replayMatching(project: number, p: MatchingReplays & By): Steps<ReplayedPage> {
 	yield* together(holdProject(project));
 	if (!(yield* mayStill(project, p.by))) return { count: 0, next: null };
 	const { chosen, next } = yield* choose(project, p);
@@ -391,9 +386,7 @@ export function* replayMatching(p: MatchingReplays & By): Steps<ReplayedPage> {
 }
 
 /** Counts the deliveries that {@link replayMatching} would replay. */
-export function* countMatching(p: MatchingReplays): Steps<CountedPage> {
-	const project = yield* findProject(p.projectId);
-	if (project === null) return countedPage([], null);
+export function* countMatching(project: number, p: MatchingReplays): Steps<CountedPage> {
 	const { chosen, next } = yield* choose(project, p);
 	return countedPage(chosen, next);
 }

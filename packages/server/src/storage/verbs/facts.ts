@@ -36,7 +36,6 @@ import {
 	appendFacts,
 	commit,
 	type FactEvents,
-	findProject,
 	holdLog,
 	row,
 	rows,
@@ -101,8 +100,10 @@ const ITS_CUSTOMER = joinByKey("store_customers c", "c.project_no = g.project AN
 const DIGEST = bytesOf("g.digest");
 
 /** Records orders in sequence, each atomically: any number in three round trips. One result for each. */
-export function* recordOrders(p: ProjectRef & { readonly orders: readonly NewOrder[] }): Steps<Recorded[]> {
-	const { projectId } = p;
+export function* recordOrders(
+	project: number,
+	p: ProjectRef & { readonly orders: readonly NewOrder[] },
+): Steps<Recorded[]> {
 	const orders = p.orders.map((order) => {
 		const { orderId, basketId, customerKey } = order;
 		return {
@@ -112,8 +113,6 @@ export function* recordOrders(p: ProjectRef & { readonly orders: readonly NewOrd
 			customer: hex(customerKey),
 		};
 	});
-	const project = yield* findProject(projectId);
-	if (project === null) return orders.map(() => ({ kind: "no_project" }));
 	const keys = JSON.stringify(orders.map(({ orderId, customer }) => ({ project, order_id: orderId, customer })));
 	const [, earlier, customers] = yield* together(
 		holdLog(project),
@@ -125,7 +124,7 @@ export function* recordOrders(p: ProjectRef & { readonly orders: readonly NewOrd
 	const fresh = newOrders(orders, results, new Set(customers.map(({ customer }) => customer)));
 	const appended = new Map<string, LogEvent[]>();
 	if (fresh.length > 0) {
-		const [events] = yield* together(appendFacts(projectId, project, fresh));
+		const [events] = yield* together(appendFacts(p.projectId, project, fresh));
 		for (const [i, { order }] of fresh.entries()) appended.set(order.orderId, events[i]!);
 		yield* together(...addOrders(project, fresh, events), commit());
 	}
@@ -203,19 +202,16 @@ const orderOf = (project: number, orderId: string): Query<Order> => sql`
 	SELECT amount_cents AS "amountCents", refunded_cents AS "refundedCents", currency FROM posthorn.store_orders
 	WHERE project_no = ${project} AND order_id = ${orderId}`;
 
-export function* getOrder({ projectId, orderId }: ProjectRef & { readonly orderId: string }): Steps<Order | null> {
-	const project = yield* findProject(projectId);
-	if (project === null) return null;
+export function* getOrder(project: number, { orderId }: { readonly orderId: string }): Steps<Order | null> {
 	return (yield* row(orderOf(project, orderId))) ?? null;
 }
 
 /** Refund ids are unique in the project. `too_much`: more than the `leftCents` that haven't been refunded. */
 export function* recordRefund(
+	project: number,
 	p: ProjectRef & { readonly refund: NewRefund },
 ): Steps<OfOrder | { readonly kind: "too_much"; readonly leftCents: number }> {
 	const { orderId, refundId, digest, at, amountCents } = p.refund;
-	const project = yield* findProject(p.projectId);
-	if (project === null) return { kind: "no_project" };
 	const [, [before], [order]] = yield* together(
 		holdLog(project),
 		sql<RecordedFact>`
@@ -241,10 +237,11 @@ export function* recordRefund(
 }
 
 /** Chargeback ids are unique in the project. */
-export function* recordChargeback(p: ProjectRef & { readonly chargeback: NewChargeback }): Steps<OfOrder> {
+export function* recordChargeback(
+	project: number,
+	p: ProjectRef & { readonly chargeback: NewChargeback },
+): Steps<OfOrder> {
 	const { orderId, chargebackId, digest, at, event } = p.chargeback;
-	const project = yield* findProject(p.projectId);
-	if (project === null) return { kind: "no_project" };
 	const [, [before], [order]] = yield* together(
 		holdLog(project),
 		sql<RecordedFact>`
@@ -263,10 +260,11 @@ export function* recordChargeback(p: ProjectRef & { readonly chargeback: NewChar
 }
 
 /** Deliverable ids are unique in the order. Each is recorded once, with its final outcome. */
-export function* recordDeliverable(p: ProjectRef & { readonly deliverable: NewDeliverable }): Steps<OfOrder> {
+export function* recordDeliverable(
+	project: number,
+	p: ProjectRef & { readonly deliverable: NewDeliverable },
+): Steps<OfOrder> {
 	const { orderId, deliverableId, digest, at, event } = p.deliverable;
-	const project = yield* findProject(p.projectId);
-	if (project === null) return { kind: "no_project" };
 	const [, [before], [order]] = yield* together(
 		holdLog(project),
 		sql<RecordedFact>`
@@ -284,10 +282,11 @@ export function* recordDeliverable(p: ProjectRef & { readonly deliverable: NewDe
 	return made;
 }
 
-export function* recordSubscription(p: ProjectRef & { readonly subscription: NewSubscription }): Steps<Recorded> {
+export function* recordSubscription(
+	project: number,
+	p: ProjectRef & { readonly subscription: NewSubscription },
+): Steps<Recorded> {
 	const { subscriptionId, digest, at, data, event } = p.subscription;
-	const project = yield* findProject(p.projectId);
-	if (project === null) return { kind: "no_project" };
 	const [, [before]] = yield* together(
 		holdLog(project),
 		sql<RecordedFact>`
@@ -308,8 +307,7 @@ interface SubscriptionRef extends ProjectRef {
 }
 
 /** The data of its events; null if it doesn't exist. */
-export function* getSubscription({ projectId, subscriptionId }: SubscriptionRef): Steps<string | null> {
-	const project = yield* findProject(projectId);
+export function* getSubscription(project: number, { subscriptionId }: SubscriptionRef): Steps<string | null> {
 	const found = yield* row<{ data: string }>(sql`
 		SELECT data FROM posthorn.store_subscriptions
 		WHERE project_no = ${project} AND subscription_id = ${subscriptionId}`);
@@ -321,11 +319,10 @@ type End = { readonly at: number | null; readonly events: readonly FactEvent[] }
 
 /** Never a conflict. */
 export function* cancelSubscription(
+	project: number,
 	p: SubscriptionRef & { readonly at: number; readonly event: NewEvent },
 ): Steps<Recorded | { readonly kind: "no_subscription" }> {
 	const { subscriptionId, at } = p;
-	const project = yield* findProject(p.projectId);
-	if (project === null) return { kind: "no_project" };
 	const [, [end]] = yield* together(
 		holdLog(project),
 		sql<End>`
@@ -352,11 +349,10 @@ interface BasketRef extends ProjectRef {
  * holds the log, so the lookup of an order holds it too.
  */
 export function* touchBasket(
+	project: number,
 	p: ProjectRef & { readonly touch: BasketTouch },
 ): Steps<"touched" | "bought" | "no_project"> {
 	const { basketId, at, dueAt, data } = p.touch;
-	const project = yield* findProject(p.projectId);
-	if (project === null) return "no_project";
 	const due = yield* toDatabaseTime(dueAt);
 	const [, touched] = yield* together(
 		holdLog(project),
@@ -376,9 +372,7 @@ export function* touchBasket(
 }
 
 /** Removes a basket. It may be touched again. */
-export function* removeBasket({ projectId, basketId }: BasketRef): Steps<"removed" | "absent" | "no_project"> {
-	const project = yield* findProject(projectId);
-	if (project === null) return "no_project";
+export function* removeBasket(project: number, { basketId }: BasketRef): Steps<"removed" | "absent" | "no_project"> {
 	const removed = yield* row(sql`
 		DELETE FROM posthorn.store_baskets WHERE project_no = ${project} AND basket_id = ${basketId} RETURNING basket_id`);
 	return removed === undefined ? "absent" : "removed";
@@ -419,11 +413,9 @@ export function* nextBasketDue(): Steps<number | null> {
  * @returns the events that were appended
  */
 export function* abandonBaskets(
-	p: ProjectRef & { readonly baskets: readonly AbandonedBasket[]; readonly at: number },
+	project: number,
+	{ projectId, baskets, at }: ProjectRef & { readonly baskets: readonly AbandonedBasket[]; readonly at: number },
 ): Steps<LogEvent[]> {
-	const { projectId, baskets, at } = p;
-	const project = yield* findProject(projectId);
-	if (project === null) return [];
 	const [, ...ended] = yield* together(
 		holdLog(project),
 		...baskets.map(

@@ -1,7 +1,7 @@
 /** API keys, by their hashes. */
-import { type Actor, KEY_SCOPES, type OnBehalf, type StillAllowed } from "../port/accounts.ts";
+import { type Actor, type By, KEY_SCOPES } from "../port/accounts.ts";
 import type { ApiKey, Page } from "../port/registry.ts";
-import { holdsRole, mayStill } from "./members.ts";
+import { mayStill } from "./members.ts";
 import { fragment, greatest, skipLocked, sql } from "./sql.ts";
 import { findProject, row, rows, type Steps, tellPeers, together } from "./verb.ts";
 
@@ -29,11 +29,10 @@ const toKey = ({ scopes, creatorKind, creatorId, creatorName, ...key }: KeyRow):
 };
 
 interface KeyOf {
-	readonly projectId: string;
 	readonly keyId: string;
 }
 
-export interface NewKeyRow extends Omit<ApiKey, "lastUsedAt">, OnBehalf {
+interface NewKeyRow extends Omit<ApiKey, "lastUsedAt">, By {
 	readonly hash: Uint8Array;
 }
 
@@ -42,7 +41,7 @@ export function* createApiKey(p: NewKeyRow): Steps<"created" | "not_member"> {
 	const project = yield* findProject(p.projectId);
 	if (project === null) throw new Error(`Project ${p.projectId} of an API key doesn't exist.`);
 	const { createdBy, by } = p;
-	if (by && !(yield* holdsRole(project, by))) return "not_member";
+	if (!(yield* mayStill(project, by))) return "not_member";
 	yield* row(sql`
 		INSERT INTO posthorn.api_keys (
 			id, project_no, name, prefix, hash, scopes, expires_at, creator_kind, creator_id, creator_name, created_at)
@@ -53,8 +52,7 @@ export function* createApiKey(p: NewKeyRow): Steps<"created" | "not_member"> {
 }
 
 /** By id. */
-export function* listApiKeys({ projectId, after = "", limit }: Page & { readonly projectId: string }): Steps<ApiKey[]> {
-	const project = yield* findProject(projectId);
+export function* listApiKeys(project: number, { after = "", limit }: Page): Steps<ApiKey[]> {
 	const found = yield* rows<KeyRow>(sql`
 		SELECT ${KEY} FROM posthorn.api_keys k
 		WHERE k.project_no = ${project} AND k.id > ${after} ORDER BY k.id LIMIT ${limit}`);
@@ -62,8 +60,7 @@ export function* listApiKeys({ projectId, after = "", limit }: Page & { readonly
 }
 
 /** Null if the project has no such key. */
-export function* getApiKey({ projectId, keyId }: KeyOf): Steps<ApiKey | null> {
-	const project = yield* findProject(projectId);
+export function* getApiKey(project: number, { keyId }: KeyOf): Steps<ApiKey | null> {
 	const found = yield* row<KeyRow>(sql`
 		SELECT ${KEY} FROM posthorn.api_keys k WHERE k.id = ${keyId} AND k.project_no = ${project}`);
 	return found === undefined ? null : toKey(found);
@@ -73,12 +70,11 @@ export function* getApiKey({ projectId, keyId }: KeyOf): Steps<ApiKey | null> {
  * False if the project has no such key, or `by` has lost the right. Other nodes get a hint, so that they soon stop
  * trusting it.
  */
-export function* deleteApiKey({ projectId, keyId, by }: KeyOf & { readonly by?: StillAllowed | null }): Steps<boolean> {
-	const project = yield* findProject(projectId);
+export function* deleteApiKey(project: number, { keyId, by }: KeyOf & By): Steps<boolean> {
 	if (!(yield* mayStill(project, by))) return false;
 	const deleted = yield* rows(sql`
 		DELETE FROM posthorn.api_keys WHERE id = ${keyId} AND project_no = ${project} RETURNING id`);
-	if (project === null || deleted.length === 0) return false;
+	if (deleted.length === 0) return false;
 	yield* tellPeers(project);
 	return true;
 }

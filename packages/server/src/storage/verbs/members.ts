@@ -6,23 +6,20 @@ import {
 	type Account,
 	type Actor,
 	type AuditEntry,
+	type By,
 	type Invitation,
 	type Member,
 	type Membership,
 	mayAs,
-	type OnBehalf,
 	type Role,
-	type StillAllowed,
-	type StillMember,
 } from "../port/accounts.ts";
-import type { Page } from "../port/registry.ts";
+import type { Page, ProjectRef } from "../port/registry.ts";
 import { BEYOND_ALL_IDS } from "../shared/deliveries.ts";
 import { ACCOUNT, createAccount, type NewAccount, type TokenAt } from "./accounts.ts";
 import { endUnlocked, forUpdate, fragment, joinByKey, sql, unlocked } from "./sql.ts";
 import { findProject, row, rows, type Steps, together } from "./verb.ts";
 
 interface MemberOf {
-	readonly projectId: string;
 	readonly accountId: string;
 }
 
@@ -46,8 +43,7 @@ export function* listMemberships({ accountId }: { readonly accountId: string }):
 		.sort((a, b) => (a.projectId < b.projectId ? -1 : 1));
 }
 
-export function* getRole({ projectId, accountId }: MemberOf): Steps<Role | null> {
-	const project = yield* findProject(projectId);
+export function* getRole(project: number, { accountId }: MemberOf): Steps<Role | null> {
 	const found = yield* row<{ role: Role }>(sql`
 		SELECT role FROM posthorn.memberships WHERE project_no = ${project} AND account_id = ${accountId}`);
 	return found?.role ?? null;
@@ -59,16 +55,14 @@ const ITS_ACCOUNT = joinByKey("accounts a", "a.id = m.account_id");
 const toMember = ({ role, addedAt, ...account }: MemberRow): Member => ({ account, role, addedAt });
 
 /** By account id. */
-export function* listMembers({ projectId, after = "", limit }: Page & { readonly projectId: string }): Steps<Member[]> {
-	const project = yield* findProject(projectId);
+export function* listMembers(project: number, { after = "", limit }: Page): Steps<Member[]> {
 	const found = yield* rows<MemberRow>(sql`
 		SELECT ${MEMBER}, ${ACCOUNT} FROM posthorn.memberships m ${ITS_ACCOUNT}
 		WHERE m.project_no = ${project} AND m.account_id > ${after} ORDER BY m.account_id LIMIT ${limit}`);
 	return found.map(toMember);
 }
 
-export function* getMember({ projectId, accountId }: MemberOf): Steps<Member | null> {
-	const project = yield* findProject(projectId);
+export function* getMember(project: number, { accountId }: MemberOf): Steps<Member | null> {
 	const found = yield* row<MemberRow>(sql`
 		SELECT ${MEMBER}, ${ACCOUNT} FROM posthorn.memberships m ${ITS_ACCOUNT}
 		WHERE m.project_no = ${project} AND m.account_id = ${accountId}`);
@@ -79,31 +73,35 @@ export function* getMember({ projectId, accountId }: MemberOf): Steps<Member | n
 type Refusal = "not_allowed" | "no_member" | "last_owner";
 
 /** An owner who isn't one any longer loses the invitations that they created: their links could bring them back. */
-export function* setRole(p: MemberOf & OnBehalf & { readonly role: Role }): Steps<"changed" | Refusal> {
-	const project = yield* findProject(p.projectId);
-	const member = yield* holdMember(project, p.accountId);
-	if (!(yield* mayStill(project, p.by))) return "not_allowed";
-	if (member === null) return "no_member";
-	if (member.isLastOwner && p.role !== "owner") return "last_owner";
-	yield* changeRole(project, p.accountId, p.role);
-	if (p.role !== "owner") yield* endInvitationsOf(project, p.accountId);
+export function* setRole(project: number, p: MemberOf & By & { readonly role: Role }): Steps<"changed" | Refusal> {
+	const { accountId, role } = p;
+	const refusal = yield* refusalOf(project, p, role);
+	if (refusal !== null) return refusal;
+	yield* changeRole(project, accountId, role);
+	if (role !== "owner") yield* endInvitationsOf(project, accountId);
 	return "changed";
 }
 
 /** Like {@link setRole}. */
-export function* removeMember({ projectId, accountId, by }: MemberOf & OnBehalf): Steps<"removed" | Refusal> {
-	const project = yield* findProject(projectId);
-	const member = yield* holdMember(project, accountId);
-	if (!(yield* mayStill(project, by))) return "not_allowed";
-	if (member === null) return "no_member";
-	if (member.isLastOwner) return "last_owner";
+export function* removeMember(project: number, p: MemberOf & By): Steps<"removed" | Refusal> {
+	const { accountId } = p;
+	const refusal = yield* refusalOf(project, p, null);
+	if (refusal !== null) return refusal;
 	yield* row(sql`DELETE FROM posthorn.memberships WHERE project_no = ${project} AND account_id = ${accountId}`);
 	yield* endInvitationsOf(project, accountId);
 	return "removed";
 }
 
+/** Why a member can't get this role, or be removed (null); null if nothing is against it. Holds the members. */
+function* refusalOf(project: number, { accountId, by }: MemberOf & By, role: Role | null): Steps<Refusal | null> {
+	const member = yield* holdMember(project, accountId);
+	if (!(yield* mayStill(project, by))) return "not_allowed";
+	if (member === null) return "no_member";
+	return member.isLastOwner && role !== "owner" ? "last_owner" : null;
+}
+
 /** Ends the project's invitations that an account created. */
-function* endInvitationsOf(project: number | null, accountId: string): Steps<void> {
+function* endInvitationsOf(project: number, accountId: string): Steps<void> {
 	yield* row(sql`
 		DELETE FROM posthorn.invitations
 		WHERE project_no = ${project} AND inviter_kind = 'account' AND inviter_id = ${accountId}`);
@@ -129,18 +127,17 @@ function* join(
 	return { role, addedAt };
 }
 
-function* changeRole(project: number | null, accountId: string, role: Role): Steps<void> {
+function* changeRole(project: number, accountId: string, role: Role): Steps<void> {
 	yield* row(sql`
 		UPDATE posthorn.memberships SET role = ${role} WHERE project_no = ${project} AND account_id = ${accountId}`);
 }
 
 /** Locks the project's members until the transaction ends. */
-export const holdMembers = (project: number | null) =>
-	sql`SELECT 1 FROM posthorn.projects WHERE no = ${project}${forUpdate}`;
+export const holdMembers = (project: number) => sql`SELECT 1 FROM posthorn.projects WHERE no = ${project}${forUpdate}`;
 
 /** The same, with one of them; null if the account isn't a member. */
 function* holdMember(
-	project: number | null,
+	project: number,
 	accountId: string,
 ): Steps<{ readonly role: Role; readonly addedAt: number; readonly isLastOwner: boolean } | null> {
 	const [, owners, [member]] = yield* together(
@@ -152,20 +149,18 @@ function* holdMember(
 	return member === undefined ? null : { ...member, isLastOwner: member.role === "owner" && owners.length === 1 };
 }
 
-/** Whether the member still has the role, which then stays until the transaction ends. */
-export function* holdsRole(project: number | null, { accountId, role }: StillMember): Steps<boolean> {
-	const found = yield* row<{ role: Role }>(sql`
-		SELECT role FROM posthorn.memberships WHERE project_no = ${project} AND account_id = ${accountId}${forUpdate}`);
-	return found !== undefined && mayAs(found.role, role);
-}
-
 /**
  * Whether the member still has the role, or the key still exists, which then stays so until the transaction ends. The
  * operator always may.
  */
-export function* mayStill(project: number | null, by: StillAllowed | null | undefined): Steps<boolean> {
+export function* mayStill(project: number, by: By["by"]): Steps<boolean> {
 	if (!by) return true;
-	if ("role" in by) return yield* holdsRole(project, by);
+	if ("role" in by) {
+		const held = yield* row<{ role: Role }>(sql`
+			SELECT role FROM posthorn.memberships
+			WHERE project_no = ${project} AND account_id = ${by.accountId}${forUpdate}`);
+		return held !== undefined && mayAs(held.role, by.role);
+	}
 	const found = yield* row(sql`
 		SELECT id FROM posthorn.api_keys WHERE id = ${by.keyId} AND project_no = ${project}${forUpdate}`);
 	return found !== undefined;
@@ -187,7 +182,7 @@ const toInvitation = ({ inviterKind, inviterId, inviterName, ...invitation }: In
 	return { ...invitation, invitedBy: { kind: inviterKind, id: inviterId, name: inviterName } };
 };
 
-export interface NewInvitation extends Invitation, OnBehalf {
+interface NewInvitation extends Invitation, By {
 	readonly tokenHash: Uint8Array;
 	/** How many invitations to the project may be open with this one; any number by default. */
 	readonly most?: number | undefined;
@@ -200,7 +195,7 @@ export function* createInvitation(p: NewInvitation): Steps<"created" | "not_memb
 	if (project === null) throw new Error(`Project ${projectId} of an invitation doesn't exist.`);
 	// Members who invite concurrently count each other's invitations.
 	yield* row(holdMembers(project));
-	if (by && !(yield* holdsRole(project, by))) return "not_member";
+	if (!(yield* mayStill(project, by))) return "not_member";
 	if (most !== undefined) {
 		const open = yield* row(sql`
 			SELECT id FROM posthorn.invitations
@@ -224,22 +219,21 @@ export function* findInvitation({ tokenHash, at }: TokenAt): Steps<Invitation | 
 }
 
 /** Those that haven't expired at `at`, by id. */
-export function* listInvitations(p: { readonly projectId: string; readonly at: number }): Steps<Invitation[]> {
-	const project = yield* findProject(p.projectId);
+export function* listInvitations(project: number, { at }: { readonly at: number }): Steps<Invitation[]> {
 	const found = yield* rows<InvitationRow>(sql`
 		SELECT ${INVITATION} FROM posthorn.invitations i
-		WHERE i.project_no = ${project} AND i.expires_at > ${p.at} ORDER BY i.id`);
+		WHERE i.project_no = ${project} AND i.expires_at > ${at} ORDER BY i.id`);
 	return found.map(toInvitation);
 }
 
 /** False if the project has no such invitation, or `by` has lost the role. */
 export function* deleteInvitation(
-	p: OnBehalf & { readonly projectId: string; readonly invitationId: string },
+	project: number,
+	{ invitationId, by }: By & { readonly invitationId: string },
 ): Steps<boolean> {
-	const project = yield* findProject(p.projectId);
-	if (!(yield* mayStill(project, p.by))) return false;
+	if (!(yield* mayStill(project, by))) return false;
 	const deleted = yield* rows(sql`
-		DELETE FROM posthorn.invitations WHERE id = ${p.invitationId} AND project_no = ${project} RETURNING id`);
+		DELETE FROM posthorn.invitations WHERE id = ${invitationId} AND project_no = ${project} RETURNING id`);
 	return deleted.length === 1;
 }
 
@@ -251,15 +245,14 @@ export type Accepting = { readonly accountId: string } | { readonly newAccount: 
  * invitation is unknown, accepted or expired. `taken`: the new account's email has an account; the invitation stays.
  */
 export function* acceptInvitation(
-	p: TokenAt & { readonly projectId: string; readonly by: Accepting },
+	project: number,
+	{ projectId, tokenHash, by, at }: ProjectRef & TokenAt & { readonly by: Accepting },
 ): Steps<Membership | "taken" | null> {
-	const { projectId, tokenHash, by, at } = p;
-	const project = yield* findProject(projectId);
 	// Locked, so that of several acceptances only the first creates an account.
 	const open = yield* row<{ id: string; role: Role }>(sql`
 		SELECT id, role FROM posthorn.invitations
 		WHERE token_hash = ${tokenHash} AND project_no = ${project} AND expires_at > ${at}${forUpdate}`);
-	if (project === null || open === undefined) return null;
+	if (open === undefined) return null;
 	if ("newAccount" in by && (yield* createAccount(by.newAccount)) === "taken") return "taken";
 	yield* row(sql`DELETE FROM posthorn.invitations WHERE id = ${open.id}`);
 	const accountId = "newAccount" in by ? by.newAccount.account.id : by.accountId;
@@ -289,9 +282,10 @@ interface EntryRow extends Pick<AuditEntry, "id" | "at" | "action" | "detail"> {
 }
 
 /** Newest first, by entry id; `after` is the last entry of the previous page. */
-export function* listAudit(p: Page & { readonly projectId: string }): Steps<AuditEntry[]> {
-	const { projectId, after = BEYOND_ALL_IDS, limit } = p;
-	const project = yield* findProject(projectId);
+export function* listAudit(
+	project: number,
+	{ projectId, after = BEYOND_ALL_IDS, limit }: ProjectRef & Page,
+): Steps<AuditEntry[]> {
 	const found = yield* rows<EntryRow>(sql`
 		SELECT id, at, actor_kind AS "actorKind", actor_id AS "actorId", actor_name AS "actorName", action,
 			target_kind AS "targetKind", target_id AS "targetId", target_name AS "targetName", detail

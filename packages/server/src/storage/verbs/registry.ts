@@ -2,7 +2,7 @@
  * Projects, the units of order and tenancy, and webhooks, with their lanes and subscriptions. Each engine stores logs and
  * leases in its own way. Changes of webhooks hold all of the project, so that nothing moves meanwhile.
  */
-import type { StillAllowed } from "../port/accounts.ts";
+import type { By } from "../port/accounts.ts";
 import type {
 	DeletedWebhook,
 	NewWebhook,
@@ -16,7 +16,7 @@ import type {
 } from "../port/registry.ts";
 import { holdMembers, mayStill } from "./members.ts";
 import { among, endAmong, Fragment, fragment, isTrue, ofProject, projectNo, type Query, sql } from "./sql.ts";
-import { findProject, holdProject, now, openLog, row, rows, type Steps, together, wake } from "./verb.ts";
+import { holdProject, now, openLog, row, rows, type Steps, together, wake } from "./verb.ts";
 
 type ProjectRow = Omit<Project, "apps"> & { readonly developer: boolean };
 const PROJECT = fragment('id, name, developer, created_at AS "createdAt"');
@@ -48,13 +48,10 @@ export function* listProjects({ after = "", limit }: Page): Steps<Project[]> {
 }
 
 /** Null if the project doesn't exist, or `by` has lost the right. */
-export function* renameProject({
-	projectId,
-	name,
-	by,
-}: ProjectRef & By & { readonly name: string }): Steps<Project | null> {
-	const project = yield* findProject(projectId);
-	if (project === null) return null;
+export function* renameProject(
+	project: number,
+	{ projectId, name, by }: ProjectRef & By & { readonly name: string },
+): Steps<Project | null> {
 	// In the order in which changes of members lock: the project's row, then the member's.
 	yield* row(holdMembers(project));
 	if (!(yield* mayStill(project, by))) return null;
@@ -69,13 +66,10 @@ export function* renameProject({
  * Installs the Developer app, or removes it and pauses every webhook. Null if the project doesn't exist, or `by` has
  * lost the right.
  */
-export function* setDeveloperApp({
-	projectId,
-	installed,
-	by,
-}: ProjectRef & By & { readonly installed: boolean }): Steps<Project | null> {
-	const project = yield* findProject(projectId);
-	if (project === null) return null;
+export function* setDeveloperApp(
+	project: number,
+	{ projectId, installed, by }: ProjectRef & By & { readonly installed: boolean },
+): Steps<Project | null> {
 	// In the order in which changes of members lock: the project's row, then the member's.
 	yield* together(holdProject(project), holdMembers(project));
 	if (!(yield* mayStill(project, by))) return null;
@@ -132,8 +126,7 @@ const toWebhook = (projectId: string, { events, ...webhook }: WebhookRow): Webho
 	};
 };
 
-export function* getWebhook({ projectId, webhookId }: WebhookRef): Steps<Webhook | null> {
-	const project = yield* findProject(projectId);
+export function* getWebhook(project: number, { projectId, webhookId }: WebhookRef): Steps<Webhook | null> {
 	const found = yield* row<WebhookRow>(sql`
 		SELECT ${WEBHOOK}, ${EVENTS} AS events FROM posthorn.webhooks w
 		WHERE w.project_no = ${project} AND w.id = ${webhookId} AND w.deleted_at IS NULL`);
@@ -141,8 +134,7 @@ export function* getWebhook({ projectId, webhookId }: WebhookRef): Steps<Webhook
 }
 
 /** By id. */
-export function* listWebhooks({ projectId, after = "", limit }: Page & ProjectRef): Steps<Webhook[]> {
-	const project = yield* findProject(projectId);
+export function* listWebhooks(project: number, { projectId, after = "", limit }: ProjectRef & Page): Steps<Webhook[]> {
 	const found = yield* rows<WebhookRow>(sql`
 		SELECT ${WEBHOOK}, ${EVENTS} AS events FROM posthorn.webhooks w
 		WHERE w.project_no = ${project} AND w.id > ${after} AND w.deleted_at IS NULL ORDER BY w.id LIMIT ${limit}`);
@@ -150,35 +142,26 @@ export function* listWebhooks({ projectId, after = "", limit }: Page & ProjectRe
 }
 
 /** By id. Retention removes them, once it has removed all that they delivered. */
-export function* listDeletedWebhooks({ projectId, after = "", limit }: Page & ProjectRef): Steps<DeletedWebhook[]> {
-	const project = yield* findProject(projectId);
+export function* listDeletedWebhooks(project: number, { after = "", limit }: Page): Steps<DeletedWebhook[]> {
 	return yield* rows<DeletedWebhook>(sql`
 		SELECT id, url, description, deleted_at AS "deletedAt" FROM posthorn.webhooks
 		WHERE project_no = ${project} AND id > ${after} AND deleted_at IS NOT NULL ORDER BY id LIMIT ${limit}`);
 }
 
 interface Held {
-	readonly project: number;
 	readonly webhook: number;
 	readonly lastSeq: number;
 }
 
-/** For whom something is stored or changed: null for the operator. */
-export interface By {
-	readonly by?: StillAllowed | null | undefined;
-}
-
 /** Holds all of the project; null if the webhook doesn't exist, or not for `by` anymore. */
-export function* holdWebhook({ projectId, webhookId, by }: WebhookRef & By): Steps<Held | null> {
-	const project = yield* findProject(projectId);
-	if (project === null) return null;
+export function* holdWebhook(project: number, { webhookId, by }: WebhookRef & By): Steps<Held | null> {
 	const [lastSeq, [found]] = yield* together(
 		holdProject(project),
 		sql<{ no: number }>`
 			SELECT no FROM posthorn.webhooks WHERE project_no = ${project} AND id = ${webhookId} AND deleted_at IS NULL`,
 	);
 	if (found === undefined || !(yield* mayStill(project, by))) return null;
-	return { project, webhook: found.no, lastSeq };
+	return { webhook: found.no, lastSeq };
 }
 
 /**
@@ -187,11 +170,10 @@ export function* holdWebhook({ projectId, webhookId, by }: WebhookRef & By): Ste
  * access anymore.
  */
 export function* createWebhook(
+	project: number,
 	p: NewWebhook & By & { readonly maxPerProject: number },
 ): Steps<"created" | "limit" | "no_project"> {
 	const { id, url, description, events, maxInFlight, sealedDigest, createdAt } = p;
-	const project = yield* findProject(p.projectId);
-	if (project === null) return "no_project";
 	const [lastSeq, [others], [installed]] = yield* together(
 		holdProject(project),
 		sql<{ count: number }>`
@@ -226,10 +208,13 @@ const subscribe = (project: number, webhookId: string, events: readonly string[]
 	ON CONFLICT DO NOTHING`;
 
 /** The changed webhook, or null if it doesn't exist, or can't be resumed because the Developer app was removed. */
-export function* updateWebhook(p: WebhookRef & By & { readonly patch: WebhookPatch }): Steps<Webhook | null> {
-	const found = yield* holdWebhook(p);
+export function* updateWebhook(
+	project: number,
+	p: WebhookRef & By & { readonly patch: WebhookPatch },
+): Steps<Webhook | null> {
+	const found = yield* holdWebhook(project, p);
 	if (found === null) return null;
-	const { project, webhook, lastSeq } = found;
+	const { webhook, lastSeq } = found;
 	const { url = null, description = null, status = null, maxInFlight = null, events, from } = p.patch;
 	const { standardWebhooks = null } = p.patch;
 	if (status === "active" && (yield* row(ifInstalled(project))) === undefined) return null;
@@ -259,32 +244,30 @@ export function* updateWebhook(p: WebhookRef & By & { readonly patch: WebhookPat
 			: []),
 		wake(project),
 	);
-	return yield* getWebhook(p);
+	return yield* getWebhook(project, p);
 }
 
 const NONE_OPEN = new Fragment({ postgres: "'{}'", sqlite: "NULL" });
 
 /** Replaces the sealed digests. False if the webhook doesn't exist. */
 export function* rotateSecret(
+	project: number,
 	p: WebhookRef & By & Pick<NewWebhook, "sealedDigest" | "sealedStandardDigest">,
 ): Steps<boolean> {
-	const found = yield* holdWebhook(p);
+	const found = yield* holdWebhook(project, p);
 	if (found === null) return false;
-	const { project, webhook } = found;
 	yield* together(
 		sql`
 			UPDATE posthorn.webhooks SET sealed_digest = ${p.sealedDigest},
 				sealed_standard_digest = ${p.sealedStandardDigest ?? null}
-			WHERE project_no = ${project} AND no = ${webhook}`,
+			WHERE project_no = ${project} AND no = ${found.webhook}`,
 		wake(project),
 	);
 	return true;
 }
 
 /** What is stored of the secrets of a project's webhooks, by their ids. */
-export function* listSecrets({ projectId, after = "", limit }: ProjectRef & Page): Steps<StoredSecret[]> {
-	const project = yield* findProject(projectId);
-	if (project === null) return [];
+export function* listSecrets(project: number, { after = "", limit }: Page): Steps<StoredSecret[]> {
 	return yield* rows<StoredSecret>(sql`
 		SELECT id, sealed_digest AS "sealedDigest", sealed_standard_digest AS "sealedStandardDigest"
 		FROM posthorn.webhooks
@@ -296,10 +279,9 @@ export function* listSecrets({ projectId, after = "", limit }: ProjectRef & Page
  * Nodes that have the secret in memory keep it. Returns whether they were replaced.
  */
 export function* resealSecret(
+	project: number,
 	p: WebhookRef & Omit<StoredSecret, "id"> & { readonly from: Uint8Array },
 ): Steps<boolean> {
-	const project = yield* findProject(p.projectId);
-	if (project === null) return false;
 	const replaced = yield* rows(sql`
 		UPDATE posthorn.webhooks SET sealed_digest = ${p.sealedDigest}, sealed_standard_digest = ${p.sealedStandardDigest}
 		WHERE project_no = ${project} AND id = ${p.webhookId} AND sealed_digest = ${p.from} RETURNING no`);
@@ -315,10 +297,10 @@ const setClosing = (project: number, webhook: number): Query => sql`
 	WHERE project_no = ${project} AND no = ${webhook}`;
 
 /** The engine closes its pending deliveries; its attempts stay until their retention ends. */
-export function* deleteWebhook(p: WebhookRef & By): Steps<boolean> {
-	const found = yield* holdWebhook(p);
+export function* deleteWebhook(project: number, p: WebhookRef & By): Steps<boolean> {
+	const found = yield* holdWebhook(project, p);
 	if (found === null) return false;
-	const { project, webhook } = found;
+	const { webhook } = found;
 	const deletedAt = yield* now();
 	yield* together(
 		sql`
@@ -334,9 +316,7 @@ export function* deleteWebhook(p: WebhookRef & By): Steps<boolean> {
 }
 
 /** Removes a deleted webhook from the lanes, unless a delivery is still pending. The engine closes those first. */
-export function* endDeletion({ projectId, webhookId }: WebhookRef): Steps<void> {
-	const project = yield* findProject(projectId);
-	if (project === null) return;
+export function* endDeletion(project: number, { webhookId }: WebhookRef): Steps<void> {
 	// Held, because an attempt that was in flight may be settled now.
 	const [, [found]] = yield* together(
 		holdProject(project),

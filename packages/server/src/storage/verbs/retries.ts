@@ -1,4 +1,5 @@
 /** Pending attempts that users make early or cancel. The attempt keeps its number and its queue. */
+import type { By } from "../port/accounts.ts";
 import type {
 	CancelTestResult,
 	CountedRetries,
@@ -13,21 +14,10 @@ import type { ProjectRef, WebhookRef } from "../port/registry.ts";
 import { QUEUE_CODE, QUEUES, queueOf } from "../shared/deliveries.ts";
 import { findEvents, nextOf } from "./deliveries.ts";
 import { mayStill } from "./members.ts";
-import { type By, holdWebhook } from "./registry.ts";
+import { holdWebhook } from "./registry.ts";
 import { describeEvents } from "./search.ts";
 import { Fragment, fragment, only, type Query, sql } from "./sql.ts";
-import {
-	findProject,
-	findWebhook,
-	holdProject,
-	row,
-	rows,
-	type Steps,
-	toDatabaseTime,
-	together,
-	toNodeTime,
-	wake,
-} from "./verb.ts";
+import { findWebhook, holdProject, row, rows, type Steps, toDatabaseTime, together, toNodeTime, wake } from "./verb.ts";
 
 const RETRIES = fragment(String(QUEUE_CODE.retry));
 
@@ -52,19 +42,16 @@ const moveRetry = (project: number, webhook: number, seq: number, dueAt: number)
 	WHERE ${ONE_RETRY}project_no = ${project} AND (seq, webhook_no) >= (${seq}, ${webhook})
 		AND (seq, webhook_no) <= (${seq}, ${webhook})${END_ONE_RETRY}`;
 
+export const NOTHING_WAITS = { kind: "nothing_waits" } as const;
+
 /**
  * Makes the pending attempts of these deliveries due at `at`, unless they were due before. One transaction. Nothing waits
  * if `by` has no access anymore.
  */
-export function* retryDeliveries({
-	projectId,
-	deliveries,
-	at,
-	by,
-}: ProjectRef & By & { readonly deliveries: readonly DeliveryKey[]; readonly at: number }): Steps<RetryNowResult[]> {
-	const nothing = { kind: "nothing_waits" } as const;
-	const project = yield* findProject(projectId);
-	if (project === null) return deliveries.map(() => nothing);
+export function* retryDeliveries(
+	project: number,
+	{ deliveries, at, by }: By & { readonly deliveries: readonly DeliveryKey[]; readonly at: number },
+): Steps<RetryNowResult[]> {
 	const events = yield* findEvents(project, deliveries);
 	const webhookIds = [...new Set(deliveries.map(({ webhookId }) => webhookId))];
 	const [, ...webhooks] = yield* together(
@@ -74,7 +61,7 @@ export function* retryDeliveries({
 				SELECT no FROM posthorn.webhooks WHERE project_no = ${project} AND id = ${webhookId} AND deleted_at IS NULL`,
 		),
 	);
-	if (!(yield* mayStill(project, by))) return deliveries.map(() => nothing);
+	if (!(yield* mayStill(project, by))) return deliveries.map(() => NOTHING_WAITS);
 	const numbers = new Map(webhookIds.map((id, i) => [id, webhooks[i]?.[0]?.no]));
 	const dueAt = yield* toDatabaseTime(at);
 	const asked = deliveries.map(({ webhookId }, i) => ({ webhook: numbers.get(webhookId), seq: events[i]?.seq }));
@@ -87,7 +74,7 @@ export function* retryDeliveries({
 		yield* together(...moved.map(({ webhook, seq }) => moveRetry(project, webhook, seq, dueAt)), wake(project));
 	return asked.map((one) => {
 		const retry = retries.get(one as Known);
-		return retry === undefined ? nothing : { kind: "queued", attempt: retry.attempt, replay: retry.replay };
+		return retry === undefined ? NOTHING_WAITS : { kind: "queued", attempt: retry.attempt, replay: retry.replay };
 	});
 }
 
@@ -124,25 +111,22 @@ const ITS_LANE = new Fragment({
 	sqlite: "CROSS JOIN lanes l ON l.webhook_no = w.no AND l.retries_waiting > 0",
 });
 
+interface UnattemptedOptions extends ProjectRef {
+	/** All of the project by default. */
+	readonly webhookIds?: readonly string[] | undefined;
+	readonly limit: number;
+	/** The `next` of the previous page. */
+	readonly after?: string | undefined;
+}
+
 /**
  * Replays and test events that wait for the first attempt of their series, webhook by webhook. A page may have fewer rows
  * than requested, or none, and still not be the last.
- *
- * @param webhookIds all of the project by default
- * @param after the `next` of the previous page
  */
-export function* listUnattempted({
-	projectId,
-	webhookIds,
-	limit,
-	after = "",
-}: ProjectRef & {
-	readonly webhookIds?: readonly string[] | undefined;
-	readonly limit: number;
-	readonly after?: string | undefined;
-}): Steps<UnattemptedPage> {
-	const project = yield* findProject(projectId);
-	if (project === null) return { rows: [], next: null };
+export function* listUnattempted(
+	project: number,
+	{ webhookIds, limit, after = "" }: UnattemptedOptions,
+): Steps<UnattemptedPage> {
 	const from = positionOf(after);
 	const webhooks = yield* waitingWebhooks(project, webhookIds, from.webhookId);
 	const found: (Queued & { readonly webhookId: string })[] = [];
@@ -165,7 +149,7 @@ export function* listUnattempted({
 			: isFull
 				? positionText(last.webhookId, last)
 				: positionText(lastWebhook.id, AFTER_ALL);
-	return { rows: yield* described(projectId, found), next };
+	return { rows: yield* described(project, found), next };
 }
 
 interface KnownWebhook {
@@ -196,11 +180,11 @@ function* waitingWebhooks(
 }
 
 function* described(
-	projectId: string,
+	project: number,
 	queued: readonly (Queued & { readonly webhookId: string })[],
 ): Steps<WaitingRetry[]> {
 	const seqs = [...new Set(queued.map(({ seq }) => seq))];
-	const events = new Map((yield* describeEvents({ projectId, seqs })).map((event) => [event.seq, event]));
+	const events = new Map((yield* describeEvents(project, { seqs })).map((event) => [event.seq, event]));
 	const waiting: WaitingRetry[] = [];
 	for (const { webhookId, seq, queue, attempt, replay, dueAt } of queued) {
 		const event = events.get(seq);
@@ -219,16 +203,14 @@ function* described(
  * Cancels the pending attempts of a test event's current series. They are due since 1970, so that its lane closes
  * them immediately, even while it is paused.
  */
-export function* cancelTest({
-	projectId,
-	webhookId,
-	eventId,
-	by,
-}: WebhookRef & By & { readonly eventId: string }): Steps<CancelTestResult> {
-	const found = yield* holdWebhook({ projectId, webhookId, by });
+export function* cancelTest(
+	project: number,
+	p: WebhookRef & By & { readonly eventId: string },
+): Steps<CancelTestResult> {
+	const found = yield* holdWebhook(project, p);
 	if (found === null) return "nothing_waits";
-	const { project, webhook } = found;
-	const [event] = yield* findEvents(project, [{ webhookId, eventId }]);
+	const { webhook } = found;
+	const [event] = yield* findEvents(project, [p]);
 	if (event === undefined) return "nothing_waits";
 	const { seq } = event;
 	if (seq > 0) return "not_a_test";
@@ -244,23 +226,21 @@ export function* cancelTest({
 	return "cancelled";
 }
 
+interface SomeRetries extends WebhookRef {
+	readonly at: number;
+	readonly limit: number;
+	/** The `next` of the previous call. */
+	readonly after?: RetryPosition | undefined;
+}
+
 /**
  * Makes a webhook's retries due at `at`, soonest first, up to `limit` per call (a short transaction). Those that fail
  * again meanwhile may come after the others: see {@link countRetries}.
- *
- * @param after the `next` of the previous call
  */
-export function* retryWaiting(
-	p: WebhookRef &
-		By & {
-			readonly at: number;
-			readonly limit: number;
-			readonly after?: RetryPosition | undefined;
-		},
-): Steps<RetriedPage> {
-	const found = yield* holdWebhook(p);
+export function* retryWaiting(project: number, p: SomeRetries & By): Steps<RetriedPage> {
+	const found = yield* holdWebhook(project, p);
 	if (found === null) return { seqs: [], next: null };
-	const { project, webhook } = found;
+	const { webhook } = found;
 	const dueAt = yield* toDatabaseTime(p.at);
 	const from = p.after ?? { dueAt, seq: Number.MAX_SAFE_INTEGER };
 	const waiting = yield* rows<RetryPosition>(sql`
@@ -277,15 +257,10 @@ export function* retryWaiting(
 /**
  * Counts a webhook's retries that are due later than `at`, up to `limit` per call: as many as {@link retryWaiting} should
  * make early.
- *
- * @param after the `next` of the previous call
  */
-export function* countRetries(
-	p: WebhookRef & { readonly at: number; readonly limit: number; readonly after?: RetryPosition | undefined },
-): Steps<CountedRetries> {
-	const project = yield* findProject(p.projectId);
-	const webhook = project === null ? null : yield* findWebhook(project, p.webhookId);
-	if (project === null || webhook === null) return { count: 0, next: null };
+export function* countRetries(project: number, p: SomeRetries): Steps<CountedRetries> {
+	const webhook = yield* findWebhook(project, p.webhookId);
+	if (webhook === null) return { count: 0, next: null };
 	const from = p.after ?? { dueAt: yield* toDatabaseTime(p.at), seq: Number.MAX_SAFE_INTEGER };
 	const last = yield* row<RetryPosition>(sql`
 		SELECT due_at AS "dueAt", seq FROM posthorn.retries

@@ -20,7 +20,7 @@ import type {
 import type { ProjectRef } from "../port/registry.ts";
 import { BUCKET, orderIdIn, referenceNumber, referencesIn, textFinder, withinBytes } from "../shared/bodies.ts";
 import { Fragment, forUpdate, fragment, joinByKey, least, type Query, recordsOf, sql } from "./sql.ts";
-import { eventBeyond, findProject, row, rows, type Steps, together } from "./verb.ts";
+import { eventBeyond, row, rows, type Steps, together } from "./verb.ts";
 
 interface Range {
 	readonly after: number;
@@ -55,9 +55,6 @@ const rangeOf = (project: number): Query<Range> => sql`
 const holdRange = (project: number): Query<Range> => sql`
 	SELECT ${RANGE} FROM posthorn.reference_ranges WHERE project_no = ${project}${forUpdate}`;
 
-const newest = (project: number): Query<{ seq: number }> => sql`
-	SELECT seq FROM posthorn.events WHERE project_no = ${project} AND seq > 0 ORDER BY seq DESC LIMIT 1`;
-
 /** The numbers of the oldest and the newest event. */
 const endsOf = (project: number): Query<{ first: number | null; last: number | null }> => sql`
 	SELECT (SELECT seq FROM posthorn.events WHERE project_no = ${project} AND seq > 0 ORDER BY seq LIMIT 1) AS first,
@@ -67,16 +64,15 @@ const endsOf = (project: number): Query<{ first: number | null; last: number | n
  * The next part that isn't indexed: first what was published since, oldest first, then older events, newest first.
  * Null if there is none.
  */
-export function* readUnindexed({
-	projectId,
-	limit,
-}: ProjectRef & { readonly limit: ReadLimit }): Steps<UnindexedPart | null> {
-	const project = yield* findProject(projectId);
-	if (project === null) return null;
-	const [[range], [last]] = yield* together(rangeOf(project), newest(project));
-	if (last === undefined) return null;
-	const { after, through } = range ?? { after: last.seq, through: last.seq };
-	if (last.seq > through) {
+export function* readUnindexed(
+	project: number,
+	{ projectId, limit }: ProjectRef & { readonly limit: ReadLimit },
+): Steps<UnindexedPart | null> {
+	const [[range], [ends]] = yield* together(rangeOf(project), endsOf(project));
+	const { last } = ends!;
+	if (last === null) return null;
+	const { after, through } = range ?? { after: last, through: last };
+	if (last > through) {
 		const { seqs, isLast } = yield* fittingAfter(project, through, limit);
 		return yield* partOf(projectId, project, { after: through, through: seqs.at(-1)!, isLast: isLast && after === 0 });
 	}
@@ -124,12 +120,10 @@ function* partOf(projectId: string, project: number, part: Omit<UnindexedPart, "
 }
 
 /** Adds a part to the index, unless another node has done so. Returns whether it was added. */
-export function* indexReferences({
-	projectId,
-	part: { after, through, references },
-}: ProjectRef & { readonly part: UnindexedPart }): Steps<boolean> {
-	const project = yield* findProject(projectId);
-	if (project === null) return false;
+export function* indexReferences(
+	project: number,
+	{ part: { after, through, references } }: { readonly part: UnindexedPart },
+): Steps<boolean> {
 	const [, [range]] = yield* together(
 		// Without a row, the first part begins the range.
 		sql`
@@ -196,14 +190,13 @@ const entriesFrom = (project: number, ref: number, from: number, limit: number):
 	SELECT max(after) AS after, max(through) AS through, max(kept) AS kept, min(bucket) AS bucket, ${LISTS} AS lists
 	FROM (SELECT * FROM buckets LIMIT ${BUCKETS + 1}) read`;
 
+export const NO_REFERENCES: ReferencedEvents = { seqs: [], capped: false, complete: true, since: null };
+
 /** The newest events that contain the reference. */
-export function* findReferences({
-	projectId,
-	reference,
-	limit,
-}: ProjectRef & { readonly reference: EventReference; readonly limit: number }): Steps<ReferencedEvents> {
-	const project = yield* findProject(projectId);
-	if (project === null) return { seqs: [], capped: false, complete: true, since: null };
+export function* findReferences(
+	project: number,
+	{ projectId, reference, limit }: ProjectRef & { readonly reference: EventReference; readonly limit: number },
+): Steps<ReferencedEvents> {
 	const ref = referenceNumber(projectId, reference);
 	// One step finds a value that many events have in the last buckets, and one that few have by reading the others, too.
 	const [[newest], [ends]] = yield* together(
@@ -229,12 +222,11 @@ const rangeIn = ({ after, through, kept }: Entries): Range | null =>
 	after === null || through === null || kept === null ? null : { after, through, kept };
 
 /** Events by their numbers, in the same order, without those that don't exist. */
-export function* describeEvents({
-	projectId,
-	seqs,
-}: ProjectRef & { readonly seqs: readonly number[] }): Steps<EventSummary[]> {
-	const project = yield* findProject(projectId);
-	if (project === null || seqs.length === 0) return [];
+export function* describeEvents(
+	project: number,
+	{ seqs }: { readonly seqs: readonly number[] },
+): Steps<EventSummary[]> {
+	if (seqs.length === 0) return [];
 	const found = yield* rows<EventSummary>(sql`
 		SELECT e.seq, e.id, t.name AS type, e.created_at AS "createdAt"
 		FROM ${given}${JSON.stringify(seqs.map((seq) => ({ no: project, seq })))}${endGiven} ${GIVEN_EVENT} ${ITS_TYPE}`);
@@ -243,13 +235,11 @@ export function* describeEvents({
 }
 
 /** The order ids of those of these events that have one, in any order. Events of more bytes are left out. */
-export function* readOrderIds({
-	projectId,
-	seqs,
-	maxBytes,
-}: ProjectRef & { readonly seqs: readonly number[]; readonly maxBytes: number }): Steps<EventOrder[]> {
-	const project = yield* findProject(projectId);
-	if (project === null || seqs.length === 0) return [];
+export function* readOrderIds(
+	project: number,
+	{ seqs, maxBytes }: { readonly seqs: readonly number[]; readonly maxBytes: number },
+): Steps<EventOrder[]> {
+	if (seqs.length === 0) return [];
 	const found = yield* rows<{ seq: number; body: string }>(sql`
 		SELECT e.seq, ${BODY_TEXT} AS body FROM ${given}${JSON.stringify(seqs.map((seq) => ({ no: project, seq })))}${endGiven} ${GIVEN_EVENT}
 		WHERE length(e.body) <= ${maxBytes}`);
@@ -260,13 +250,11 @@ export function* readOrderIds({
 }
 
 /** The first of these events, given newest first, that have no more than `maxAttempts` attempts together; at least one. */
-export function* takeByAttempts({
-	projectId,
-	seqs,
-	maxAttempts,
-}: ProjectRef & { readonly seqs: readonly number[]; readonly maxAttempts: number }): Steps<number[]> {
-	const project = yield* findProject(projectId);
-	if (project === null || seqs.length <= 1) return [...seqs];
+export function* takeByAttempts(
+	project: number,
+	{ seqs, maxAttempts }: { readonly seqs: readonly number[]; readonly maxAttempts: number },
+): Steps<number[]> {
+	if (seqs.length <= 1) return [...seqs];
 	const [beyond] = yield* together(eventBeyond(project, seqs, maxAttempts));
 	return beyond === null ? [...seqs] : seqs.slice(0, Math.max(1, seqs.indexOf(beyond)));
 }
@@ -282,9 +270,7 @@ function* coverageOf(project: number, { after, through }: Range, last: number, f
 /**
  * Deletes references of events that retention has deleted: at most one bucket's. Returns whether more are left.
  */
-export function* sweepReferences({ projectId }: ProjectRef): Steps<boolean> {
-	const project = yield* findProject(projectId);
-	if (project === null) return false;
+export function* sweepReferences(project: number, _: object): Steps<boolean> {
 	const [[range], [ends], [entry]] = yield* together(
 		holdRange(project),
 		endsOf(project),
@@ -313,20 +299,16 @@ interface BodyRow {
 	readonly body: Uint8Array;
 }
 
-const NOTHING: TextStep = { found: [], events: 0, reached: null, next: null };
+export const NOTHING_FOUND: TextStep = { found: [], events: 0, reached: null, next: null };
 
 /** Searches bodies for a text, from before the number `before` (or from the end) backwards. */
-export function* searchBodies({
-	projectId,
-	text,
-	before,
-	limit,
-}: ProjectRef & { readonly text: string; readonly before: number | null; readonly limit: ReadLimit }): Steps<TextStep> {
-	const project = yield* findProject(projectId);
-	if (project === null) return NOTHING;
+export function* searchBodies(
+	project: number,
+	{ text, before, limit }: { text: string; before: number | null; limit: ReadLimit },
+): Steps<TextStep> {
 	const { seqs, isLast } = yield* fittingBefore(project, before ?? Number.MAX_SAFE_INTEGER, limit);
 	const [first, end] = [seqs[0], seqs.at(-1)];
-	if (first === undefined || end === undefined) return NOTHING;
+	if (first === undefined || end === undefined) return NOTHING_FOUND;
 	const events = yield* rows<BodyRow>(sql`
 		SELECT e.seq, e.id, t.name AS type, e.created_at AS created, e.published_at AS published, e.body
 		FROM posthorn.events e ${ITS_TYPE}

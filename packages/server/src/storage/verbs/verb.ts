@@ -7,6 +7,7 @@
  */
 import type { AttemptStatus } from "../port/delivery.ts";
 import type { LogEvent, NewEvent } from "../port/log.ts";
+import type { ProjectRef } from "../port/registry.ts";
 import type { AttemptKind, IdRange } from "../shared/deliveries.ts";
 import type { Query, Row } from "./sql.ts";
 
@@ -139,6 +140,20 @@ export const toNodeTime = alone("toNodeTime");
 export const now = alone("now");
 export const tellPeers = alone("tellPeers");
 
+/**
+ * The verb for the project `projectId` of a function that gets the project's number.
+ *
+ * @param otherwise what it returns if the project doesn't exist
+ */
+export const inProject = <P extends object, R>(
+	steps: (project: number, p: ProjectRef & P) => Steps<R>,
+	otherwise: (p: NoInfer<P>) => NoInfer<R>,
+) =>
+	function* (p: ProjectRef & P): Steps<R> {
+		const project = yield* findProject(p.projectId);
+		return project === null ? otherwise(p) : yield* steps(project, p);
+	};
+
 export function runSync<R>(steps: Steps<R>, perform: (part: Part) => unknown): R {
 	let turn = steps.next();
 	while (!turn.done) turn = steps.next(turn.value.map(perform));
@@ -182,7 +197,7 @@ const as =
 export const read = as<Params>("read");
 export const snapshot = as<Params>("snapshot");
 export const write = as<Params>("write");
-export const writeInProject = as<readonly [{ readonly projectId: string }]>("writeInProject");
+export const writeInProject = as<readonly [ProjectRef]>("writeInProject");
 
 /** A table's verbs as methods of a storage. */
 export type Methods<Table> = {
