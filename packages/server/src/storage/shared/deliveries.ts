@@ -254,23 +254,17 @@ export const ended = (
 	dismissed,
 });
 
-/** A lane, from a row of its webhook. */
-export const laneOf = (
-	row: AttemptRow,
-	subscriptions: LaneState["subscriptions"],
-	open: LaneState["open"],
-): LaneState => ({
-	webhookId: row.id as string,
-	url: row.url as string,
-	status: row.status as LaneState["status"],
-	maxInFlight: row.max_in_flight as number,
-	sealedDigest: row.sealed_digest as Uint8Array,
-	sealedStandardDigest: row.standard_digest as Uint8Array | null,
-	subscriptions,
-	position: row.position as number,
-	open,
-	skipThrough: row.skip_through as number,
-});
+/** In SQL: a lane of `webhooks w` and `lanes l`, with its webhook's number and what is open as it is stored. */
+export const LANE = `
+	w.no, w.id AS "webhookId", w.url, w.status, w.max_in_flight AS "maxInFlight", w.sealed_digest AS "sealedDigest",
+	CASE WHEN w.standard_webhooks THEN w.sealed_standard_digest END AS "sealedStandardDigest",
+	l.position, l.open, l.skip_through AS "skipThrough"`;
+
+/** A row of such a SELECT. */
+export interface LaneRow<Open> extends Omit<LaneState, "subscriptions" | "open"> {
+	readonly no: number;
+	readonly open: Open;
+}
 
 /** @param dueAt on the node's clock */
 export const retryOf = (row: AttemptRow, webhookId: string, queue: QueueName, dueAt: number): Retry => ({

@@ -1,16 +1,13 @@
 import type { Backlog, Gauges, LoadedLanes, Params, Retry, WaitingRetry } from "../../port.ts";
-import { closingLane, laneOf, QUEUE_CODE, retryOf, waitingOf } from "../../shared/deliveries.ts";
-import { findProject, findWebhook, type Session, sql, textArray, withoutNul } from "../connection/session.ts";
+import { closingLane, LANE, type LaneRow, QUEUE_CODE, retryOf, waitingOf } from "../../shared/deliveries.ts";
+import { findProject, findWebhook, type Row, type Session, sql, textArray, withoutNul } from "../connection/session.ts";
 import { readHandedOver } from "../leases/leases.ts";
 import { firstOfType, lastOfType, numbered } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
 
 const MARK = sql("SELECT last_seq, revision FROM posthorn.logs WHERE project_no = $1");
 const lanes = (which: string) => `
-	SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest,
-		CASE WHEN w.standard_webhooks THEN w.sealed_standard_digest END AS standard_digest,
-		l.position, l.open, l.skip_through
-	FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
+	SELECT ${LANE} FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
 	WHERE w.project_no = $1 AND w.deleted_at IS NULL${which} ORDER BY w.id`;
 const closing = (which: string) => `
 	SELECT w.id, w.url FROM posthorn.webhooks w WHERE w.project_no = $1 AND w.closing${which} ORDER BY w.deleted_at`;
@@ -37,15 +34,15 @@ export async function loadLanes(
 	const which = webhookId === undefined ? [project] : [project, await findWebhook(c, project, webhookId)];
 	const [mark, rows, closing, wanted, handedOver] = await Promise.all([
 		c.row<{ last_seq: number; revision: number }>(MARK, project),
-		c.rows(statements.lanes, ...which),
+		c.rows<LaneRow<number[]> & Row>(statements.lanes, ...which),
 		c.rows<{ id: string; url: string }>(statements.closing, ...which),
 		c.rows<{ webhook_no: number; name: string; from_seq: number }>(statements.subscriptions, ...which),
 		readHandedOver(c, node.time(), project),
 	]);
 	const subscriptions = Map.groupBy(wanted, ({ webhook_no }) => webhook_no);
-	const lanes = rows.map((row) => {
-		const types = (subscriptions.get(row.no as number) ?? []).map(({ name, from_seq }) => [name, from_seq] as const);
-		return laneOf(row, new Map(types), row.open as number[]);
+	const lanes = rows.map(({ no, ...lane }) => {
+		const types = (subscriptions.get(no) ?? []).map(({ name, from_seq }) => [name, from_seq] as const);
+		return { ...lane, subscriptions: new Map(types) };
 	});
 	const lastSeq = mark!.last_seq;
 	c.ends.set(project, lastSeq);

@@ -1,5 +1,13 @@
 import type { Backlog, Gauges, LoadedLanes, Params, Retry, WaitingRetry } from "../../port.ts";
-import { closingLane, handedOverOf, laneOf, QUEUE_CODE, retryOf, waitingOf } from "../../shared/deliveries.ts";
+import {
+	closingLane,
+	handedOverOf,
+	LANE,
+	type LaneRow,
+	QUEUE_CODE,
+	retryOf,
+	waitingOf,
+} from "../../shared/deliveries.ts";
 import type { Connection, Row } from "../connection/connection.ts";
 
 /** How a lane's open events are stored: JSON, NULL for none. */
@@ -12,11 +20,9 @@ export function loadLanes(c: Connection, { projectId, webhookId }: Params<"loadL
 	const { no, last_seq: lastSeq, revision } = project;
 	const statements = webhookId === undefined ? ALL : ONE;
 	const which = webhookId === undefined ? [no] : [no, webhookId];
-	const lanes = c.rows(statements.lanes, ...which).map((row) => {
-		const types = subscriptionsOf(c, row.no as number).map(
-			({ type, from_seq }) => [c.names.typeName(type), from_seq] as const,
-		);
-		return laneOf(row, new Map(types), decodeOpen(row.open));
+	const lanes = c.rows<LaneRow<string | null>>(statements.lanes, ...which).map(({ no, open, ...lane }) => {
+		const types = subscriptionsOf(c, no).map(({ type, from_seq }) => [c.names.typeName(type), from_seq] as const);
+		return { ...lane, subscriptions: new Map(types), open: decodeOpen(open) };
 	});
 	const closing = c
 		.rows<{ id: string; url: string }>(statements.closing, ...which)
@@ -28,10 +34,7 @@ export function loadLanes(c: Connection, { projectId, webhookId }: Params<"loadL
 type Mark = { readonly no: number; readonly last_seq: number; readonly revision: number };
 
 const lanes = (which: string) => `
-	SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest,
-		CASE WHEN w.standard_webhooks THEN w.sealed_standard_digest END AS standard_digest,
-		l.position, l.open, l.skip_through
-	FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
+	SELECT ${LANE} FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
 	WHERE w.project_no = ? AND w.deleted_at IS NULL${which} ORDER BY w.id`;
 const ALL = {
 	lanes: lanes(""),
@@ -219,7 +222,7 @@ interface GaugeSlice {
 const WEBHOOKS_A_SLICE = 200;
 
 export function readGauges(c: Connection, after: number): GaugeSlice {
-	const lanes = c.rows<LaneRow>(SLICE, after);
+	const lanes = c.rows<CountedLane>(SLICE, after);
 	// The first slice counts the projects.
 	const projects = after === 0 ? c.row<{ count: number }>("SELECT count(*) AS count FROM projects")!.count : 0;
 	let gauges = { projects, webhooks: 0, backlog: 0, oldestAt: null, retriesWaiting: 0, deadLetters: 0 } as Gauges;
@@ -234,7 +237,7 @@ const SLICE = `
 	SELECT l.webhook_no, w.project_no, l.retries_waiting AS "retriesWaiting", l.dead_letters AS "deadLetters"
 	FROM lanes l JOIN webhooks w ON w.no = l.webhook_no
 	WHERE l.webhook_no > ? ORDER BY l.webhook_no LIMIT ${WEBHOOKS_A_SLICE}`;
-interface LaneRow extends Pick<Gauges, "retriesWaiting" | "deadLetters"> {
+interface CountedLane extends Pick<Gauges, "retriesWaiting" | "deadLetters"> {
 	readonly webhook_no: number;
 	readonly project_no: number;
 }
