@@ -4,6 +4,7 @@ import { type EventRows, pack } from "../connection/wire.ts";
 
 const COLUMNS = "seq, id, type, created_at, published_at, body";
 const BY_SEQ = `SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq = ?`;
+const BY_ID = `SELECT ${COLUMNS} FROM events WHERE project_no = ? AND id = ?`;
 
 /** One process owns the file, so nothing is lost while it runs. */
 export function readLogEnd(c: Connection, { projectId }: Params<"readLogEnd">): LogEnd | null {
@@ -12,41 +13,54 @@ export function readLogEnd(c: Connection, { projectId }: Params<"readLogEnd">): 
 }
 
 export function readLog(c: Connection, { projectId, after, window, types }: Params<"readLog">): EventRows {
-	const rows = new EventGatherer(c, window.maxBytes);
 	const project = c.names.project(projectId);
 	// Test events are numbered below 0 and aren't part of the log.
 	const from = Math.max(after, 0);
-	if (project === null) return rows.done();
-	if (types === undefined) {
-		const log = `SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq > ? ORDER BY seq LIMIT ?`;
-		for (const row of c.each(log, project, from, window.maxEvents)) if (!rows.add(row)) break;
-		return rows.done();
-	}
+	if (types === undefined) return toColumns(c, fitting(c.each(LOG, project, from, window.maxEvents), window.maxBytes));
 	const codes = [...new Set(types)].map((type) => c.names.type(type)).filter((code) => code !== null);
-	if (codes.length === 0) return rows.done();
+	if (codes.length === 0) return toColumns(c, []);
 	const ranges = codes.map((code) => `SELECT seq FROM events WHERE project_no = ?1 AND type = ${code} AND seq > ?2`);
 	const seqs = c.rows<{ seq: number }>(mergedRanges(ranges, "seq"), project, from, window.maxEvents);
-	for (const { seq } of seqs) if (!rows.add(c.row(BY_SEQ, project, seq)!)) break;
-	return rows.done();
+	const rows = seqs.values().map(({ seq }) => c.row(BY_SEQ, project, seq)!);
+	return toColumns(c, fitting(rows, window.maxBytes));
+}
+
+const LOG = `SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq > ? ORDER BY seq LIMIT ?`;
+
+/** The first of these rows whose bodies fit into `maxBytes` together, but at least one. Reads no further. */
+function fitting(rows: Iterable<Row>, maxBytes: number): Row[] {
+	const fit: Row[] = [];
+	let room = maxBytes;
+	for (const row of rows) {
+		room -= (row.body as Uint8Array).length;
+		if (room < 0 && fit.length > 0) break;
+		fit.push(row);
+	}
+	return fit;
 }
 
 export function readEvents(c: Connection, { projectId, seqs }: Params<"readEvents">): EventRows {
-	const rows = new EventGatherer(c, Number.POSITIVE_INFINITY);
 	const project = c.names.project(projectId);
-	if (project === null) return rows.done();
-	for (const seq of new Set(seqs)) {
-		const row = c.row(BY_SEQ, project, seq);
-		if (row !== undefined) rows.add(row);
-	}
-	return rows.done();
+	return toColumns(
+		c,
+		[...new Set(seqs)].flatMap((seq) => c.rows<Row>(BY_SEQ, project, seq)),
+	);
 }
 
 export function findEvent(c: Connection, { projectId, eventId }: Params<"findEvent">): EventRows {
-	const rows = new EventGatherer(c, Number.POSITIVE_INFINITY);
-	const project = c.names.project(projectId);
-	const row = c.row(`SELECT ${COLUMNS} FROM events WHERE project_no = ? AND id = ?`, project, eventId);
-	if (row !== undefined) rows.add(row);
-	return rows.done();
+	return toColumns(c, c.rows(BY_ID, c.names.project(projectId), eventId));
+}
+
+function toColumns(c: Connection, rows: readonly Row[]): EventRows {
+	const numbers = (column: string) => rows.map((row) => row[column] as number);
+	return [
+		numbers("seq"),
+		rows.map((row) => row.id as string),
+		numbers("type").map((type) => c.names.typeName(type)),
+		numbers("created_at"),
+		numbers("published_at"),
+		pack(rows.map((row) => row.body as Uint8Array)),
+	];
 }
 
 const FIND_SEQ = "SELECT seq FROM events WHERE project_no = ? AND id = ?";
@@ -54,39 +68,6 @@ const FIND_SEQ = "SELECT seq FROM events WHERE project_no = ? AND id = ?";
 /** The number of an event; null if it doesn't exist. */
 export function findSeq(c: Connection, projectNo: number, eventId: string): number | null {
 	return c.row<{ seq: number }>(FIND_SEQ, projectNo, eventId)?.seq ?? null;
-}
-
-/** Collects rows until their bodies exceed the limit; the first always fits. */
-class EventGatherer {
-	readonly #c: Connection;
-	readonly #rows: Row[] = [];
-	#room: number;
-
-	constructor(c: Connection, maxBytes: number) {
-		this.#c = c;
-		this.#room = maxBytes;
-	}
-
-	/** False if the row no longer fits. */
-	add(row: Row): boolean {
-		const { length } = row.body as Uint8Array;
-		if (length > this.#room && this.#rows.length > 0) return false;
-		this.#room -= length;
-		this.#rows.push(row);
-		return true;
-	}
-
-	done(): EventRows {
-		const numbers = (column: string) => this.#rows.map((row) => row[column] as number);
-		return [
-			numbers("seq"),
-			this.#rows.map((row) => row.id as string),
-			numbers("type").map((type) => this.#c.names.typeName(type)),
-			numbers("created_at"),
-			numbers("published_at"),
-			pack(this.#rows.map((row) => row.body as Uint8Array)),
-		];
-	}
 }
 
 /** The number of the last event in the log. */
