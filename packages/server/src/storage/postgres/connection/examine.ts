@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { checkServer, MIGRATIONS } from "../migrations/index.ts";
+import { checkServer, MIGRATIONS, schemaVersion } from "../migrations/index.ts";
 import { Hosts, placeOf } from "./servers.ts";
 import { checkSessions, OWN_NAMES } from "./session-settings.ts";
 
@@ -102,38 +102,26 @@ async function examineServer(
 			to_regclass('posthorn.log_forks') IS NOT NULL AS "hasForks"
 		FROM pg_roles r LEFT JOIN pg_namespace n ON n.nspname = 'posthorn' WHERE r.rolname = session_user`);
 	const ended = Date.now();
-	const { version, now, limits, synchronousCommit, fsync, readOnly, mayPrepare, prepared, hasForks } = rows[0]!;
-	const { encrypted, clientAddress, serverAddress } = rows[0]!;
-	const schema = prepared
-		? (
-				await client.query<{ version: number }>(
-					"SELECT coalesce(max(version), 0) AS version FROM posthorn.schema_versions",
-				)
-			).rows[0]!.version
-		: 0;
-	const settings = prepared
-		? (
-				await client.query<{ name: string; value: string }>(
-					"SELECT name, value FROM posthorn.settings WHERE name = ANY ($1)",
-					[names],
-				)
-			).rows
-		: [];
+	const { now, limits, prepared, hasForks, encrypted, clientAddress, serverAddress, ...facts } = rows[0]!;
 	return {
-		version,
-		mayPrepare,
-		readOnly,
+		...facts,
 		privacy: privacyOf(client.connection.stream, { encrypted, clientAddress, serverAddress }),
-		settings: new Map(settings.map(({ name, value }) => [name, value])),
-		fsync,
+		settings: prepared ? await readSettings(client, names) : new Map(),
 		pooled,
-		schema,
+		schema: prepared ? await schemaVersion(client) : 0,
 		knownSchema: MIGRATIONS.length,
 		clockDifferenceMs: Math.round(now - (begun + ended) / 2),
 		connections: scarcest(limits),
-		synchronousCommit,
 		losses: hasForks ? await readLosses(client) : { projects: 0, newest: [] },
 	};
+}
+
+async function readSettings(client: Client, names: readonly string[]): Promise<Map<string, string>> {
+	const { rows } = await client.query<{ name: string; value: string }>(
+		"SELECT name, value FROM posthorn.settings WHERE name = ANY ($1)",
+		[names],
+	);
+	return new Map(rows.map(({ name, value }) => [name, value]));
 }
 
 async function readLosses(client: Client): Promise<DatabaseFacts["losses"]> {

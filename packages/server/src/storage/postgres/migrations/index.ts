@@ -160,6 +160,14 @@ async function createVersionTable(client: Client): Promise<void> {
 		)`);
 }
 
+/** How many migrations a database has that has a schema. */
+export async function schemaVersion(client: Client): Promise<number> {
+	const { rows } = await client.query<{ version: number }>(
+		"SELECT coalesce(max(version), 0) AS version FROM posthorn.schema_versions",
+	);
+	return rows[0]!.version;
+}
+
 /** How many migrations the database has. Throws a StorageError if that is more than this program knows. */
 async function readVersion(client: Client): Promise<number> {
 	// Reads rows of the catalog instead of looking up names (to_regclass): the server caches a missing name, even
@@ -169,10 +177,7 @@ async function readVersion(client: Client): Promise<number> {
 			SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'posthorn' AND tablename = 'schema_versions'
 		) AS found`);
 	if (!tables[0]!.found) return 0;
-	const { rows } = await client.query<{ version: number }>(
-		"SELECT coalesce(max(version), 0) AS version FROM posthorn.schema_versions",
-	);
-	const { version } = rows[0]!;
+	const version = await schemaVersion(client);
 	if (version > MIGRATIONS.length)
 		throw new StorageError(
 			"unusable",
