@@ -72,13 +72,6 @@ export interface AppendedEvent {
 	readonly repeated: boolean;
 }
 
-export interface LogWindow {
-	/** At most this many events, … */
-	readonly maxEvents: number;
-	/** … and at most this many bytes of bodies, but always at least one event if there is one. */
-	readonly maxBytes: number;
-}
-
 export interface LogEnd {
 	readonly lastSeq: number;
 	/** The last event in common with the log of the given epoch; null if nothing was lost since. */
@@ -123,9 +116,11 @@ export interface UnindexedPart {
 	readonly references: readonly { readonly ref: number; readonly seq: number }[];
 }
 
-/** How much of the log one call reads: it always reads at least one event. */
+/** How much of the log one call reads. */
 export interface ReadLimit {
+	/** At most this many events, … */
 	readonly maxEvents: number;
+	/** … and at most this many bytes of bodies, but always at least one event if there is one. */
 	readonly maxBytes: number;
 }
 
@@ -169,7 +164,7 @@ export interface LogStorage {
 	readLog(
 		p: ProjectRef & {
 			readonly after: number;
-			readonly window: LogWindow;
+			readonly window: ReadLimit;
 			readonly types?: readonly string[] | undefined;
 		},
 	): Promise<LogEvent[]>;
