@@ -257,8 +257,8 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-sweep-open-events",
-			find: "(this.#openOf(project).has(seq) || seq > this.#afterOf(project, type))",
-			replace: "seq > this.#afterOf(project, type)",
+			find: "(open.has(seq) || seq > after)",
+			replace: "seq > after",
 			only: "retention",
 			why: "An event that is open during a pause is deleted without an attempt.",
 		},
@@ -271,8 +271,8 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-sweep-not-told",
-			find: "const unattempted = new Set(projectsWithOverdue(c, range));",
-			replace: "const unattempted = new Set<number>();",
+			find: "new Set([...projectsWithOverdue(c, range), ",
+			replace: "new Set([",
 			only: "retention",
 			why: "Retries that have waited during a pause for longer than the log is kept stay permanently.",
 		},

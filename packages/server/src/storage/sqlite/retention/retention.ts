@@ -87,16 +87,10 @@ export function sweepEvents(
 	const last = rows.at(-1);
 	if (last === undefined) return { deleted: 0, next: null, unattempted: [] };
 	const range = [from, last.no, cutoff] as const;
-	const lanes = new Lanes(c);
-	const waiting: number[] = [];
-	const unattempted = new Set(projectsWithOverdue(c, range));
 	const old = rows.filter((row) => row.published_at < cutoff);
-	for (const row of old) {
-		if (!lanes.await(row)) continue;
-		waiting.push(row.no);
-		unattempted.add(row.project_no);
-	}
-	const deleted = old.length > 0 ? deleteEvents(c, range, waiting) : 0;
+	const waiting = waitingIn(c, old);
+	const unattempted = new Set([...projectsWithOverdue(c, range), ...waiting.map(({ project_no }) => project_no)]);
+	const deleted = old.length > 0 ? c.run(DELETE_EVENTS, ...range, JSON.stringify(waiting.map(({ no }) => no))) : 0;
 	for (const project of unattempted) ringForChange(c, project);
 	const isRecent = (at: number): boolean => at >= cutoff && at <= latest;
 	const over = (rows.length === found.length && rows.length < limit) || isRecent(last.published_at);
@@ -121,11 +115,7 @@ type EventRow = {
 /** The numbers of the first row and the last one, and the time before which events are old. */
 type Range = readonly [from: number, last: number, cutoff: number];
 
-/** Deletes the old events of a range, except those that wait in a lane or are referred to. Returns how many. */
-function deleteEvents(c: Connection, range: Range, waiting: readonly number[]): number {
-	return c.run(DELETE_EVENTS, ...range, JSON.stringify(waiting));
-}
-
+/** Except those that wait in a lane. */
 const DELETE_EVENTS = `
 	DELETE FROM events NOT INDEXED WHERE no >= ? AND no <= ? AND published_at < ?
 		AND NOT EXISTS (SELECT 1 FROM attempts WHERE project_no = events.project_no AND seq = events.seq)
@@ -140,38 +130,17 @@ const WANTED = `
 	FROM webhooks w CROSS JOIN subscriptions s ON s.webhook_no = w.no CROSS JOIN lanes l ON l.webhook_no = w.no
 	WHERE w.project_no = ? AND w.deleted_at IS NULL AND s.type = ?`;
 
-/** Which events lanes have yet to attempt, looked up once for each project and type. */
-class Lanes {
-	readonly #c: Connection;
-	/** By project and type, the `seq` after which some lane waits for its events. */
-	readonly #after = new Map<string, number>();
-	/** By project, what its lanes started and haven't settled. */
-	readonly #open = new Map<number, ReadonlySet<number>>();
-
-	constructor(c: Connection) {
-		this.#c = c;
-	}
-
-	/** Whether a lane has yet to reach an event, or started and hasn't settled it, even if it no longer wants its type. */
-	await({ project_no: project, type, seq }: EventRow): boolean {
-		return seq > 0 && (this.#openOf(project).has(seq) || seq > this.#afterOf(project, type));
-	}
-
-	#openOf(project: number): ReadonlySet<number> {
-		const known = this.#open.get(project);
-		if (known !== undefined) return known;
-		const open = new Set(this.#c.rows(OPEN, project).flatMap((lane) => decodeOpen(lane.open)));
-		this.#open.set(project, open);
-		return open;
-	}
-
-	#afterOf(project: number, type: number): number {
-		const known = this.#after.get(`${project}/${type}`);
-		if (known !== undefined) return known;
-		const after = this.#c.row<{ seq: number | null }>(WANTED, project, type)!.seq ?? Number.POSITIVE_INFINITY;
-		this.#after.set(`${project}/${type}`, after);
-		return after;
-	}
+/**
+ * Those of these events that a lane has yet to reach, or started and hasn't settled, even if it no longer wants their
+ * type.
+ */
+function waitingIn(c: Connection, events: readonly EventRow[]): EventRow[] {
+	return [...Map.groupBy(events, ({ project_no, type }) => `${project_no}/${type}`).values()].flatMap((ofType) => {
+		const { project_no, type } = ofType[0]!;
+		const after = c.row<{ seq: number | null }>(WANTED, project_no, type)!.seq ?? Number.POSITIVE_INFINITY;
+		const open = new Set(c.rows(OPEN, project_no).flatMap((lane) => decodeOpen(lane.open)));
+		return ofType.filter(({ seq }) => seq > 0 && (open.has(seq) || seq > after));
+	});
 }
 
 /**
