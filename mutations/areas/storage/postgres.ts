@@ -6,7 +6,7 @@ export const STORAGE_POSTGRES = [
 	...of("server/src/storage/postgres/log/append.ts", inPostgres("log/append"), [
 		{
 			name: "postgres-append-all-repeated",
-			find: "repeated: !(maybeOurs && isOurs(found.there, row))",
+			find: "repeated: !(maybeOurs && isOurs(found, row))",
 			replace: "repeated: true",
 			why: "An event whose commit got no response is not given to the lanes immediately.",
 			review: "append-repeated.ts: always repeated",

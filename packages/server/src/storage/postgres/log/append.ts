@@ -162,6 +162,8 @@ async function appendNew(
 /** What an event's id already refers to: an event in the log, or (without a `seq` yet) in an earlier request. */
 interface There {
 	readonly seq: number | null;
+	/** Its position among the project's new events, from 1; 0 if it is in the log. */
+	readonly nth: number;
 	readonly createdAt: number;
 	readonly publishedAt: number;
 	readonly body: Uint8Array;
@@ -173,7 +175,7 @@ function lockedResult({ request }: Pick<Resolved, "request">, lost: boolean): Ap
 }
 
 const FIND = sql(`
-	SELECT e.project_no, e.id, e.seq, e.created_at AS "createdAt", e.published_at AS "publishedAt", e.body
+	SELECT e.project_no, e.id, e.seq, 0 AS nth, e.created_at AS "createdAt", e.published_at AS "publishedAt", e.body
 	FROM unnest($1::bigint[], $2::text[]) AS g (project_no, id) CROSS JOIN LATERAL (
 		SELECT * FROM posthorn.events ${identified("g.project_no", "g.id")}
 	) e`);
@@ -202,66 +204,56 @@ async function appendAgainstLog(
 		if (outcome === undefined || mute.has(one.projectNo)) return lockedResult(one, maybeOurs);
 		if (outcome.kind === "conflict") return outcome;
 		const seqOf = (nth: number) => ends.get(one.projectNo)! + nth;
-		const events = outcome.events.map(
-			({ there: found, nth, repeated }): AppendedEvent => ({
-				seq: found.seq ?? seqOf(nth),
-				createdAt: found.createdAt,
-				repeated,
-			}),
-		);
+		const events = outcome.events.map(({ seq, nth, createdAt, repeated }): AppendedEvent => {
+			return { seq: seq ?? seqOf(nth), createdAt, repeated };
+		});
 		return { kind: "appended", events };
 	});
 }
 
-async function findThere(c: Session, all: readonly Resolved[]): Promise<Map<string, NumberedEvent>> {
+async function findThere(c: Session, all: readonly Resolved[]): Promise<Map<string, There>> {
 	const rows = all.flatMap((one) => one.rows);
 	const found = await c.rows<There & Row>(
 		FIND,
 		numberArray(rows.map((row) => row.projectNo)),
 		textArray(rows.map((row) => row.id)),
 	);
-	return new Map(found.map((there) => [`${there.project_no}/${there.id}`, { there, nth: 0 }]));
-}
-
-/** The event of an id, and its position among the project's new events (from 1; 0 if it existed). */
-interface NumberedEvent {
-	readonly there: There;
-	readonly nth: number;
+	return new Map(found.map((there) => [`${there.project_no}/${there.id}`, there]));
 }
 
 type Outcome =
 	| { readonly kind: "conflict"; readonly indexes: readonly number[] }
-	| { readonly kind: "appended"; readonly events: readonly (NumberedEvent & { readonly repeated: boolean })[] };
+	| { readonly kind: "appended"; readonly events: readonly (There & { readonly repeated: boolean })[] };
 
 /** Adds what a request appends to `there` and `fresh`, or nothing if one of its events conflicts. */
 function decide(
 	{ request, projectNo, rows }: Resolved,
-	there: Map<string, NumberedEvent>,
+	there: Map<string, There>,
 	fresh: NewRow[],
 	maybeOurs: boolean,
 ) {
-	const added = new Map<string, NumberedEvent>();
+	const added = new Map<string, There>();
 	const before = fresh.filter((row) => row.projectNo === projectNo).length;
 	const conflicts: number[] = [];
-	const events: (NumberedEvent & { repeated: boolean })[] = [];
+	const events: (There & { repeated: boolean })[] = [];
 	for (const [index, row] of rows.entries()) {
 		const key = `${projectNo}/${row.id}`;
 		const found = added.get(key) ?? there.get(key);
 		if (found === undefined) {
 			const { createdAt, publishedAt, body } = row;
-			const numbered = { there: { seq: null, createdAt, publishedAt, body }, nth: before + added.size + 1 };
-			added.set(key, numbered);
-			events.push({ ...numbered, repeated: false });
+			const one = { seq: null, nth: before + added.size + 1, createdAt, publishedAt, body };
+			added.set(key, one);
+			events.push({ ...one, repeated: false });
 			continue;
 		}
 		const { type, createdAtGiven } = request.events[index]!;
-		if (sameContent(row.id, type, found.there.body, row.body, createdAtGiven))
-			events.push({ ...found, repeated: !(maybeOurs && isOurs(found.there, row)) });
+		if (sameContent(row.id, type, found.body, row.body, createdAtGiven))
+			events.push({ ...found, repeated: !(maybeOurs && isOurs(found, row)) });
 		else conflicts.push(index);
 	}
 	if (conflicts.length > 0) return { kind: "conflict", indexes: conflicts } satisfies Outcome;
-	for (const [key, numbered] of added) there.set(key, numbered);
-	fresh.push(...rows.filter((_, i) => events[i]!.there.seq === null && events[i]!.repeated === false));
+	for (const [key, one] of added) there.set(key, one);
+	fresh.push(...rows.filter((_, i) => events[i]!.seq === null && !events[i]!.repeated));
 	return { kind: "appended", events } satisfies Outcome;
 }
 
@@ -270,18 +262,14 @@ const isOurs = (there: There, row: NewRow): boolean =>
 
 /** Where a transaction stores the numbers of the projects whose logs it holds, for statements sent without waiting. */
 const HELD = "posthorn.held_logs";
-const KEEP = (rows: string) => `
-	SELECT set_config('${HELD}', coalesce(array_agg(held.project_no), '{}')::text, true) AS held FROM (${rows}) held`;
-
-const HOLD_FREE = sql(
-	KEEP(`
+const hold = (mode: string) =>
+	sql(`
+	SELECT set_config('${HELD}', coalesce(array_agg(held.project_no), '{}')::text, true) AS held FROM (
 		SELECT project_no FROM posthorn.logs WHERE project_no = ANY ($1::bigint[])
-		ORDER BY project_no FOR NO KEY UPDATE SKIP LOCKED`),
-);
-const HOLD_ALL = sql(
-	KEEP(`
-		SELECT project_no FROM posthorn.logs WHERE project_no = ANY ($1::bigint[]) ORDER BY project_no FOR NO KEY UPDATE`),
-);
+		ORDER BY project_no FOR NO KEY UPDATE ${mode}
+	) held`);
+const HOLD_FREE = hold("SKIP LOCKED");
+const HOLD_ALL = hold("");
 
 /**
  * Locks the logs that no other session holds until the transaction ends, without waiting unless `waits`. {@link
