@@ -7,7 +7,6 @@ import {
 	type CodeRange,
 	type FollowedAttempt,
 	type ListedAttempt,
-	type ListPage,
 	NO_RESPONSE,
 	type Params,
 	type ResponseStep,
@@ -90,12 +89,11 @@ function findPage(
 	filter: AttemptFilter,
 	page: Pick<AttemptPage, "limit" | "before">,
 ): Walk {
-	const project = c.names.project(projectId);
-	if (project === null) return { rows: [], end: null };
 	const { from, to } = idRange(filter);
 	const before = page.before === undefined ? to : toStoredId(page.before);
 	const range = { from, to: before < to ? before : to };
-	return walkAttempts(c, project, filter, range, { columns: "no", order: "DESC", limit: page.limit + 1 });
+	const how = { columns: "no", order: "DESC", limit: page.limit + 1 } as const;
+	return walkAttempts(c, c.names.project(projectId), filter, range, how);
 }
 
 /** The page of those rows that were found. */
@@ -104,34 +102,29 @@ function pageOf<Row extends { readonly id: string }>(rows: Row[], found: Walk): 
 	return { rows, next: found.end === null ? null : toAttemptId(found.end) };
 }
 
-export function listAttemptSummaries(
+export function listAttemptSummaries(c: Connection, p: Params<"listAttemptSummaries">): AttemptRows<ListedAttempt> {
+	return readList(c, p, `SELECT ${SUMMARY}, ${ORDER_BODY} ${GIVEN}`, (listed) => listed);
+}
+
+export function listFollowedAttempts(c: Connection, p: Params<"listFollowedAttempts">): AttemptRows<FollowedAttempt> {
+	return readList(c, p, FOLLOWED, (listed, row) => followedOf(listed, row, row.due_at as number | null));
+}
+
+/** @param text reads rows for {@link listedOf} by their numbers */
+function readList<R extends ListedAttempt>(
 	c: Connection,
 	{ projectId, filter, page }: Params<"listAttemptSummaries">,
-): AttemptRows<ListedAttempt> {
+	text: string,
+	toEntry: (listed: ListedAttempt, row: AttemptRow) => R,
+): AttemptRows<R> {
 	const found = findPage(c, projectId, filter, page);
-	const rows = readListed(c, `SELECT ${SUMMARY}, ${ORDER_BODY} ${GIVEN}`, found, page);
+	const nos = found.rows.slice(0, page.limit).map(({ no }) => no);
 	const orderIds = orderIdsFor(page);
+	const rows = c.rows(text, page.orderIdBytes ?? 0, JSON.stringify(nos));
 	return pageOf(
-		rows.map((row) => listedOf(toSummary(c, row), row, orderIds)),
+		rows.map((row) => toEntry(listedOf(toSummary(c, row), row, orderIds), row)),
 		found,
 	);
-}
-
-export function listFollowedAttempts(
-	c: Connection,
-	{ projectId, filter, page }: Params<"listFollowedAttempts">,
-): AttemptRows<FollowedAttempt> {
-	const found = findPage(c, projectId, filter, page);
-	const rows = readListed(c, FOLLOWED, found, page);
-	const orderIds = orderIdsFor(page);
-	return pageOf(
-		rows.map((row) => followedOf(listedOf(toSummary(c, row), row, orderIds), row, row.due_at as number | null)),
-		found,
-	);
-}
-
-function readListed(c: Connection, text: string, { rows }: Walk, { limit, orderIdBytes = 0 }: ListPage): AttemptRow[] {
-	return c.rows(text, orderIdBytes, JSON.stringify(rows.slice(0, limit).map(({ no }) => no)));
 }
 
 export function countAttempts(
@@ -139,7 +132,6 @@ export function countAttempts(
 	{ projectId, filter, max }: Params<"countAttempts">,
 ): { count: number; capped: boolean } {
 	const project = c.names.project(projectId);
-	if (project === null) return { count: 0, capped: false };
 	if (filter.response === undefined) {
 		const count = countInRanges(c, project, filter, idRange(filter), max + 1);
 		return { count: Math.min(count, max), capped: count > max };
@@ -203,16 +195,16 @@ interface Ranges {
 }
 
 /** What a walk through the log found. */
-export interface Walk {
+interface Walk {
 	readonly rows: Row[];
 	/** The stored id at which it stopped after reading enough rows; null otherwise. */
 	readonly end: string | null;
 }
 
 /** Matching attempts in the order of their ids, `limit` at most. */
-export function walkAttempts(
+function walkAttempts(
 	c: Connection,
-	projectNo: number,
+	projectNo: number | null,
 	kind: AttemptKind,
 	range: IdRange,
 	{ columns, order, limit }: { readonly columns: string; readonly order: "ASC" | "DESC"; readonly limit: number },
@@ -248,7 +240,13 @@ export function walkAttempts(
 const codesIn = ({ from, to }: CodeRange): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 /** How many attempts match, counted up to `max`; for a filter without `response`. */
-function countInRanges(c: Connection, projectNo: number, kind: AttemptKind, range: IdRange, max: number): number {
+function countInRanges(
+	c: Connection,
+	projectNo: number | null,
+	kind: AttemptKind,
+	range: IdRange,
+	max: number,
+): number {
 	const ranges = rangesOf(c, projectNo, kind);
 	if (ranges === null) return 0;
 	const all = ranges.selections.map((selection) => `SELECT 1 ${selection}`).join(" UNION ALL ");
@@ -257,7 +255,8 @@ function countInRanges(c: Connection, projectNo: number, kind: AttemptKind, rang
 }
 
 /** Null if nothing can match. */
-function rangesOf(c: Connection, projectNo: number, kind: AttemptKind): Ranges | null {
+function rangesOf(c: Connection, projectNo: number | null, kind: AttemptKind): Ranges | null {
+	if (projectNo === null) return null;
 	const { webhookIds, types: names } = kind;
 	const webhooks = webhookIds === undefined ? null : knownOf(webhookIds.map((id) => c.names.webhook(projectNo, id)));
 	const types = names === undefined ? c.names.allTypes() : knownOf(names.map((name) => c.names.type(name)));
@@ -312,6 +311,8 @@ function seqsOf(c: Connection, projectNo: number, { eventId, seqs }: AttemptKind
 
 const CREATED = "SELECT created_at AS at FROM events WHERE project_no = ? AND seq = ?";
 
+type FoundRow = ResponseRow & { readonly no: number };
+
 export function searchResponses(
 	c: Connection,
 	{ projectId, text, before, limit }: Params<"searchResponses">,
@@ -320,8 +321,8 @@ export function searchResponses(
 	const { from, to } = idRange({});
 	const range = { from, to: before === null ? to : toStoredId(before) };
 	const how = { columns: "no, seq, started_at, response_body", order: "DESC", limit: limit.maxEvents } as const;
-	const { rows } = project === null ? { rows: [] } : walkAttempts(c, project, {}, range, how);
-	const { matching, ...step } = searchRows(rows as (ResponseRow & { readonly no: number })[], text, limit);
+	const { rows } = walkAttempts(c, project, {}, range, how);
+	const { matching, ...step } = searchRows(rows as unknown as FoundRow[], text, limit);
 	const found = matching.map(({ row: { no, seq }, match }) => {
 		const event = c.row<{ at: number }>(CREATED, project, seq);
 		return { attempt: readSummary(c, no), createdAt: event!.at, ...match };
