@@ -295,18 +295,10 @@ const END = sql(`UPDATE posthorn.sweeper SET holder = NULL, until = ${NOW} + $3 
  * One node sweeps at a time, so that the work is done once. Only that depends on it: steps of several nodes at once (those
  * of the previous release don't ask) delete nothing twice and nothing that is needed.
  */
-async function takeSweep(
-	c: Session,
-	time: LeaseTime,
-	{ holder, termMs, early }: { readonly holder: string; readonly termMs: number; readonly early: boolean },
-): Promise<boolean> {
-	return (await c.run(TAKE, time.database, holder, termMs, early)) > 0;
+async function takeSweep(c: Session, time: LeaseTime, p: Parameters<PeerStorage["takeSweep"]>[0]): Promise<boolean> {
+	return (await c.run(TAKE, time.database, p.holder, p.termMs, p.early)) > 0;
 }
 
-async function endSweep(
-	c: Session,
-	time: LeaseTime,
-	{ holder, restMs }: { readonly holder: string; readonly restMs: number },
-): Promise<void> {
-	await c.run(END, time.database, holder, restMs);
+async function endSweep(c: Session, time: LeaseTime, p: Parameters<PeerStorage["endSweep"]>[0]): Promise<void> {
+	await c.run(END, time.database, p.holder, p.restMs);
 }
