@@ -228,10 +228,9 @@ function walkAttempts(
 			OR error_code IN (SELECT value FROM json_each(?))
 		)
 		LIMIT ?`;
-	const rows = c.rows(
-		...([matching, ...values, maxScanned, withoutTests ? 0 : Number.MIN_SAFE_INTEGER] as const),
-		...[JSON.stringify(codes.flatMap(codesIn)), JSON.stringify(errors), limit],
-	);
+	const after = withoutTests ? 0 : Number.MIN_SAFE_INTEGER;
+	const wanted = [JSON.stringify(codes.flatMap(codesIn)), JSON.stringify(errors)];
+	const rows = c.rows(matching, ...values, maxScanned, after, ...wanted, limit);
 	if (rows.length === limit) return { rows, end: null };
 	const last = c.row<{ id: string }>(`${merged("id")} OFFSET ?`, ...values, 1, maxScanned - 1);
 	return { rows, end: last?.id ?? null };

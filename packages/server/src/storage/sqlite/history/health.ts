@@ -18,17 +18,22 @@ interface Kind {
 	readonly type: number;
 }
 
+type WebhookRow = {
+	readonly no: number;
+	readonly id: string;
+	readonly retries_waiting: number;
+	readonly dead_letters: number;
+};
+
 export function readHealth(c: Connection, { projectId, since, webhookIds }: Params<"readHealth">): WebhookHealth[] {
 	const only = webhookIds === undefined ? "" : "AND w.id IN (SELECT value FROM json_each(?))";
 	const project = c.names.project(projectId);
 	const tests = countTests(c, project);
-	const webhooks = c.rows<{ no: number; id: string; retries_waiting: number; dead_letters: number }>(
-		`
+	const find = `
 		SELECT w.no, w.id, l.retries_waiting, l.dead_letters FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
-		WHERE w.project_no = ? AND w.deleted_at IS NULL ${only} ORDER BY w.id`,
-		...[project, ...(webhookIds === undefined ? [] : [JSON.stringify(webhookIds)])],
-	);
-	return webhooks.map(({ no, id, retries_waiting, dead_letters }) => ({
+		WHERE w.project_no = ? AND w.deleted_at IS NULL ${only} ORDER BY w.id`;
+	const ids = webhookIds === undefined ? [] : [JSON.stringify(webhookIds)];
+	return c.rows<WebhookRow>(find, project, ...ids).map(({ no, id, retries_waiting, dead_letters }) => ({
 		webhookId: id,
 		...readOutcomes(c, no),
 		recent: countSince(c, no, since),

@@ -131,14 +131,11 @@ const WAITING = `
 
 /** Those with pending retries or replays: that webhook, or any of the project without one. */
 function waitingWebhooks(c: Connection, project: number, webhookId: string | null): number[] {
-	const which = webhookId === null ? [project] : [project, webhookId];
-	const webhooks = c.rows<{ no: number }>(
-		`
+	const [only, values] = webhookId === null ? ["", [project]] : [" AND w.id = ?", [project, webhookId]];
+	const find = `
 		SELECT w.no FROM webhooks w CROSS JOIN lanes l ON l.webhook_no = w.no AND l.retries_waiting > 0
-		WHERE w.project_no = ? AND w.deleted_at IS NULL${webhookId === null ? "" : " AND w.id = ?"} ORDER BY w.id`,
-		...which,
-	);
-	return webhooks.map(({ no }) => no);
+		WHERE w.project_no = ? AND w.deleted_at IS NULL${only} ORDER BY w.id`;
+	return c.rows<{ no: number }>(find, ...values).map(({ no }) => no);
 }
 
 function toWaiting(c: Connection, project: number, row: WaitingRow): WaitingRetry {
@@ -156,11 +153,11 @@ const EVENT = "SELECT id, type, published_at FROM events WHERE project_no = ? AN
  * alarm isn't set: the holder sees the new revision when it releases the lease.
  */
 export function ringForChange(c: Connection, projectNo: number): void {
-	c.run(
-		"UPDATE projects SET revision = revision + 1, wake_at = CASE WHEN lease_until IS NULL THEN 0 END WHERE no = ?",
-		projectNo,
-	);
+	c.run(RING, projectNo);
 }
+
+const RING = `
+	UPDATE projects SET revision = revision + 1, wake_at = CASE WHEN lease_until IS NULL THEN 0 END WHERE no = ?`;
 
 /** A lane as it is stored; undefined if it doesn't exist. */
 export const findLane = (c: Connection, webhookNo: number) =>

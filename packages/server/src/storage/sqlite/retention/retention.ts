@@ -39,13 +39,12 @@ function deleteAttempts(c: Connection, cutoff: number, from: number, last: numbe
 	countThrough(c, last);
 	for (const { webhook_no } of c.rows<{ webhook_no: number }>(DEAD_LETTERS, from, last, cutoff))
 		addToCounters(c, webhook_no, 0, -1);
-	const deleted = c.run(
-		"DELETE FROM attempts NOT INDEXED WHERE no >= ? AND no <= ? AND started_at < ?",
-		...[from, last, cutoff],
-	);
+	const deleted = c.run(DELETE_ATTEMPTS, from, last, cutoff);
 	followEnd(c);
 	return deleted;
 }
+
+const DELETE_ATTEMPTS = "DELETE FROM attempts NOT INDEXED WHERE no >= ? AND no <= ? AND started_at < ?";
 
 /** Without its last attempt in the log, a delivery is no longer a dead letter. */
 const DEAD_LETTERS = `
