@@ -2755,7 +2755,7 @@ export interface components {
             readonly complete: boolean;
             /** @description If older events aren't indexed yet: only those created from this time on were searched. */
             readonly since: string | null;
-            /** @description Whether only the newest events of a value were considered. A list of events has up to 200. A list of deliveries or attempts considers as many of these as have 500 attempts together. If the value has more events, a page considers at most 50, and 150 attempts of the newest of them. */
+            /** @description Whether only the newest events of a value were considered. A list of events has up to 200. A list of deliveries or attempts considers 500 attempts of these, from the newest event on. If the value has more events, a page considers at most 50, and 150 attempts of the newest of them. */
             readonly capped: boolean;
         };
         /**

@@ -162,7 +162,7 @@ test("an export says that it may lack events that aren't indexed yet, or that ar
 				"Not complete: only the newest events of each order id or customer are searched.",
 			],
 		] as const) {
-			api.parts.references.findAttempted = async () => ({ ...found, ...given }) as never;
+			api.parts.references.findAttempted = async () => ({ ...found, ...given });
 			const { text } = await api.call("GET", `${project}/deliveries/export.jsonl?order_id=1042`);
 			expect(text).toBe(last === null ? "" : `${JSON.stringify({ incomplete: last })}\n`);
 		}

@@ -265,7 +265,7 @@ export interface ApiParts extends Omit<Accounts, "close"> {
 	readonly dashboardFolder: string | null;
 	readonly changes: Changes;
 	readonly longPolls: LongPolls;
-	readonly references: Pick<References, "find" | "findAttempted">;
+	readonly references: Pick<References, "find" | "findAttempted" | "isCapped">;
 	readonly metrics: Metrics;
 	readonly clock: Clock;
 	readonly ids: IdSource;

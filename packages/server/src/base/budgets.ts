@@ -163,9 +163,7 @@ export const SEARCH = {
 	catchUpSteps: 8,
 	/** The newest events of an order id or an e-mail address that a filter considers. */
 	eventsOfReference: 200,
-	/**
-	 * … for a list of their attempts, which are all sorted for each page: the newest of these events with as many attempts
-	 * together, …
+	/** … and how many of their attempts a list of these considers, from the newest event on, since each page sorts all, …
 	 */
 	attemptsOfReference: 500,
 	/** … and fewer of a value that more events have: most likely, that isn't one order or one customer. */

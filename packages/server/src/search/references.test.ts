@@ -44,8 +44,10 @@ class SlowIndex {
 		return { ...this.found, complete: (this.left.get(projectId) ?? 0) === 0, since: null };
 	}
 
-	async takeByAttempts({ seqs, maxAttempts }: Params<"takeByAttempts">) {
-		return seqs.slice(0, maxAttempts);
+	/** Of each event. */
+	attempts = 1;
+	async hasMoreAttempts({ seqs, maxAttempts }: Params<"hasMoreAttempts">) {
+		return seqs.length * this.attempts > maxAttempts;
 	}
 
 	sweeps = 0;
@@ -233,10 +235,19 @@ test("a list of attempts considers few events of a value that very many events h
 	const references = open(index);
 	const seqs = Array.from({ length: 200 }, (_, i) => 200 - i);
 	index.found = { seqs, capped: false };
-	expect(await references.findAttempted("p", sought)).toEqual({ seqs, capped: false, complete: true, since: null });
+	const few = await references.findAttempted("p", sought);
+	expect(few).toEqual({ seqs, maxAttempts: 500, capped: false, complete: true, since: null });
+	expect(await references.isCapped("p", few)).toBe(false);
+	index.attempts = 3;
+	expect(await references.isCapped("p", few)).toBe(true);
 	index.found = { seqs, capped: true };
-	expect(await references.findAttempted("p", sought)).toMatchObject({
-		...{ seqs: seqs.slice(0, 50), maxAttempts: 150, capped: true },
-	});
+	const many = await references.findAttempted("p", sought);
+	expect(many).toMatchObject({ seqs: seqs.slice(0, 50), maxAttempts: 150, capped: true });
+	expect(await references.isCapped("p", many)).toBe(true);
+	index.found = { seqs: [1], capped: false };
+	const one = await references.findAttempted("p", sought);
+	expect(one).not.toHaveProperty("maxAttempts");
+	expect(await references.isCapped("p", one)).toBe(false);
+	index.found = { seqs, capped: true };
 	expect(await references.find("p", sought)).toMatchObject({ seqs, capped: true });
 });

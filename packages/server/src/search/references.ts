@@ -35,10 +35,15 @@ export interface FoundEvents extends IndexCoverage {
 	readonly capped: boolean;
 }
 
+/** Events whose attempts are listed: the newest `maxAttempts`, or all. */
+export interface AttemptedEvents extends FoundEvents {
+	readonly maxAttempts?: number;
+}
+
 export interface ReferencesOptions {
 	readonly storage: Pick<
 		Storage,
-		"readUnindexed" | "indexReferences" | "findReferences" | "takeByAttempts" | "sweepReferences" | "listProjects"
+		"readUnindexed" | "indexReferences" | "findReferences" | "hasMoreAttempts" | "sweepReferences" | "listProjects"
 	>;
 	readonly clock: Clock;
 	readonly logger: Logger;
@@ -112,16 +117,18 @@ export class References {
 	}
 
 	/** The same for a list of their attempts, which considers fewer: see {@link SEARCH.attemptsOfReference}. */
-	async findAttempted(projectId: string, sought: Sought): Promise<FoundEvents & { readonly maxAttempts?: number }> {
+	async findAttempted(projectId: string, sought: Sought): Promise<AttemptedEvents> {
 		const found = await this.find(projectId, sought);
 		if (found.seqs.length <= 1) return found;
-		if (found.capped) {
-			const { events, attempts } = SEARCH.ofCommonReference;
-			return { ...found, seqs: found.seqs.slice(0, events), maxAttempts: attempts };
-		}
-		const call = { projectId, seqs: found.seqs, maxAttempts: SEARCH.attemptsOfReference };
-		const seqs = await this.#options.storage.takeByAttempts(call);
-		return { ...found, seqs, capped: seqs.length < found.seqs.length };
+		if (!found.capped) return { ...found, maxAttempts: SEARCH.attemptsOfReference };
+		const { events, attempts } = SEARCH.ofCommonReference;
+		return { ...found, seqs: found.seqs.slice(0, events), maxAttempts: attempts };
+	}
+
+	/** Whether such a list leaves something out: older events, or attempts. Takes as long as reading the list. */
+	async isCapped(projectId: string, { seqs, capped, maxAttempts }: AttemptedEvents): Promise<boolean> {
+		if (capped || maxAttempts === undefined) return capped;
+		return this.#options.storage.hasMoreAttempts({ projectId, seqs, maxAttempts });
 	}
 
 	async #catchUp(projectId: string): Promise<void> {

@@ -335,6 +335,8 @@ export interface InsightStorage {
 	countAttempts(
 		p: ProjectRef & { readonly filter: AttemptFilter; readonly max: number },
 	): Promise<{ readonly count: number; readonly capped: boolean }>;
+	/** Whether these events have more attempts than that together. */
+	hasMoreAttempts(p: ProjectRef & { readonly seqs: readonly number[]; readonly maxAttempts: number }): Promise<boolean>;
 	readStats(p: ProjectRef & { readonly query: StatsQuery }): Promise<Stats>;
 	/**
 	 * The health of the project's webhooks, without deleted ones, by webhook id.

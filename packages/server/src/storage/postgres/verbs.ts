@@ -5,7 +5,7 @@ import type { Template } from "../verbs/sql.ts";
 import { type Natives, type Part, runAsync, type Verb as SharedVerb, type Steps } from "../verbs/verb.ts";
 import type { Connections, PoolName } from "./connection/connections.ts";
 import { findProject, findWebhook, type Session, type Statement, sql } from "./connection/session.ts";
-import { eventBeyond } from "./history/attempt-ranges.ts";
+import { hasMoreAttempts } from "./history/attempt-ranges.ts";
 import {
 	countAttempts,
 	getAttempt,
@@ -71,6 +71,7 @@ const NATIVE = {
 	listAttemptSummaries: read(listAttemptSummaries),
 	listFollowedAttempts: read(listFollowedAttempts),
 	countAttempts: read(countAttempts),
+	hasMoreAttempts: read(hasMoreAttempts),
 	searchResponses: read(searchResponses),
 	readStats: snapshot(readStats),
 	readHealth: snapshot(readHealth),
@@ -116,7 +117,6 @@ const nativesOf = (c: Session, node: PostgresNode): AsyncNatives => ({
 	toNodeTime: async (at) => c.offset.toNode(at),
 	appendFacts: (_, project, facts) => appendFacts(c, project, facts),
 	walkAttempts: (project, kind, range, limit) => walkForward(c, project, kind, range, limit),
-	eventBeyond: (project, seqs, attempts) => eventBeyond(c, project, seqs, attempts),
 	commit: () => c.commit(),
 });
 

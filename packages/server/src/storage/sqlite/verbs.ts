@@ -23,8 +23,8 @@ import {
 } from "./connection/wire.ts";
 import {
 	countAttempts,
-	eventBeyond,
 	getAttempt,
+	hasMoreAttempts,
 	listAttemptSummaries,
 	listAttempts,
 	listFollowedAttempts,
@@ -115,6 +115,7 @@ const NATIVE = {
 	listAttemptSummaries: read(listAttemptSummaries),
 	listFollowedAttempts: read(listFollowedAttempts),
 	countAttempts: read(countAttempts),
+	hasMoreAttempts: read(hasMoreAttempts),
 	searchResponses: read(searchResponses),
 	readStats: read(readStats),
 	readHealth: read(readHealth),
@@ -214,7 +215,6 @@ const nativesOf = (c: Connection, { now, tellPeers = () => undefined }: VerbCont
 	toNodeTime: (at) => at,
 	appendFacts: (projectId, _, facts) => appendFacts(c, projectId, facts),
 	walkAttempts: (project, kind, range, limit) => walkForward(c, project, kind, range, limit),
-	eventBeyond: (project, seqs, attempts) => eventBeyond(c, project, seqs, attempts),
 	commit: () => undefined,
 });
 

@@ -154,7 +154,6 @@ const SEARCH = {
 	sweepReferences: write(inProject(search.sweepReferences, () => false)),
 	describeEvents: read(inProject(search.describeEvents, () => [])),
 	readOrderIds: read(inProject(search.readOrderIds, () => [])),
-	takeByAttempts: read(inProject(search.takeByAttempts, ({ seqs }) => [...seqs])),
 	searchBodies: read(inProject(search.searchBodies, () => search.NOTHING_FOUND)),
 } satisfies Readonly<Record<string, Verb>>;
 

@@ -20,7 +20,7 @@ import type {
 import type { ProjectRef } from "../port/registry.ts";
 import { BUCKET, orderIdIn, referenceNumber, referencesIn, textFinder, withinBytes } from "../shared/bodies.ts";
 import { Fragment, forUpdate, fragment, joinByKey, least, type Query, recordsOf, sql } from "./sql.ts";
-import { eventBeyond, row, rows, type Steps, together } from "./verb.ts";
+import { row, rows, type Steps, together } from "./verb.ts";
 
 interface Range {
 	readonly after: number;
@@ -247,16 +247,6 @@ export function* readOrderIds(
 		const orderId = orderIdIn(body);
 		return orderId === null ? [] : [{ seq, orderId }];
 	});
-}
-
-/** The first of these events, given newest first, that have no more than `maxAttempts` attempts together; at least one. */
-export function* takeByAttempts(
-	project: number,
-	{ seqs, maxAttempts }: { readonly seqs: readonly number[]; readonly maxAttempts: number },
-): Steps<number[]> {
-	if (seqs.length <= 1) return [...seqs];
-	const [beyond] = yield* together(eventBeyond(project, seqs, maxAttempts));
-	return beyond === null ? [...seqs] : seqs.slice(0, Math.max(1, seqs.indexOf(beyond)));
 }
 
 function* coverageOf(project: number, { after, through }: Range, last: number, first: number): Steps<IndexCoverage> {

@@ -44,8 +44,6 @@ export interface Natives {
 	appendFacts(projectId: string, project: number, facts: readonly FactEvents[]): LogEvent[][];
 	/** Matching attempts of the log in the order of their ids, `limit` at most. */
 	walkAttempts(project: number, kind: AttemptKind, range: IdRange, limit: number): Walked;
-	/** The event of the first attempt after `attempts` ones of these events, newest first; null if they have no more. */
-	eventBeyond(project: number, seqs: readonly number[], attempts: number): number | null;
 	/** Ends the transaction together with the last statements: one round trip less. */
 	commit(): void;
 }
@@ -122,7 +120,6 @@ export const holdProject = native("holdProject");
 export const wake = native("wake");
 export const appendFacts = native("appendFacts");
 export const walkAttempts = native("walkAttempts");
-export const eventBeyond = native("eventBeyond");
 export const commit = native("commit");
 
 /** The same as a step of its own. */

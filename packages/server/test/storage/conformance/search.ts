@@ -138,7 +138,7 @@ export function describeSearch(harness: StorageHarness): void {
 				}
 		});
 
-		test("takes the events that have no more than a number of attempts together", async () => {
+		test("says whether events have more than a number of attempts together", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a", "a", "a");
@@ -150,14 +150,16 @@ export function describeSearch(harness: StorageHarness): void {
 				),
 			);
 			await world.settle(lease, { attempts });
-			const take = (maxAttempts: number, seqs = [4, 3, 2, 1]) =>
-				world.storage.takeByAttempts({ projectId: project, seqs, maxAttempts });
-			expect(await take(6)).toEqual([4, 3, 2, 1]);
-			expect(await take(5)).toEqual([4, 3, 2]);
-			expect(await take(3)).toEqual([4, 3, 2]);
-			expect(await take(2)).toEqual([4]);
-			expect(await take(1, [3, 2])).toEqual([3]);
-			expect(await take(1, [])).toEqual([]);
+			const hasMore = (maxAttempts: number, seqs = [4, 3, 2, 1], projectId = project) =>
+				world.storage.hasMoreAttempts({ projectId, seqs, maxAttempts });
+			expect(await hasMore(6)).toBe(false);
+			expect(await hasMore(5)).toBe(true);
+			expect(await hasMore(0)).toBe(true);
+			expect(await hasMore(2, [3, 1])).toBe(true);
+			expect(await hasMore(3, [1, 2])).toBe(false);
+			expect(await hasMore(0, [2])).toBe(false);
+			expect(await hasMore(0, [])).toBe(false);
+			expect(await hasMore(0, [1], world.id("project"))).toBe(false);
 		});
 
 		test("test events aren't found", async () => {

@@ -94,16 +94,16 @@ export function readOrderIds(node: MemoryNode, { projectId, seqs, maxBytes }: Pa
 	});
 }
 
-export function takeByAttempts(node: MemoryNode, { projectId, seqs, maxAttempts }: Params<"takeByAttempts">): number[] {
+export function hasMoreAttempts(
+	node: MemoryNode,
+	{ projectId, seqs, maxAttempts }: Params<"hasMoreAttempts">,
+): boolean {
 	const project = node.database.project(projectId);
 	const begin = { projectNo: project?.no ?? 0, webhookNo: 0, replay: 0, attempt: 0 };
-	let attempts = 0;
-	const taken = seqs.findIndex((seq) => {
-		const range = node.tables.attempts.by.delivery.ascending({ ...begin, seq }, { ...begin, seq: seq + 1 });
-		attempts += [...range].length;
-		return attempts > maxAttempts;
-	});
-	return taken === -1 ? [...seqs] : seqs.slice(0, Math.max(1, taken));
+	const attempts = seqs.flatMap((seq) => [
+		...node.tables.attempts.by.delivery.ascending({ ...begin, seq }, { ...begin, seq: seq + 1 }),
+	]);
+	return attempts.length > maxAttempts;
 }
 
 function coverageOf(

@@ -65,7 +65,7 @@ const FREE_VERBS = {
 	sweepAttempts: retention.sweepAttempts,
 	sweepEvents: retention.sweepEvents,
 	sweepReferences: search.sweepReferences,
-	takeByAttempts: search.takeByAttempts,
+	hasMoreAttempts: search.hasMoreAttempts,
 	takeDueBaskets: baskets.takeDueBaskets,
 };
 

@@ -164,7 +164,7 @@ export async function readAll(storage: Storage, project: string, webhook: string
 	await storage.findReferences({ projectId: project, reference: { kind: "order", value: "1" }, limit: 10 });
 	await storage.describeEvents({ projectId: project, seqs: [event!.seq, event!.seq + 1] });
 	await storage.readOrderIds({ projectId: project, seqs: [event!.seq, event!.seq + 1], maxBytes: 1_000 });
-	await storage.takeByAttempts({ projectId: project, seqs: [event!.seq + 1, event!.seq], maxAttempts: 10 });
+	await storage.hasMoreAttempts({ projectId: project, seqs: [event!.seq + 1, event!.seq], maxAttempts: 10 });
 	await storage.searchBodies({ projectId: project, text: "ab", before: null, limit });
 	await storage.searchResponses({ projectId: project, text: "ok", before: null, limit });
 	await storage.sweepReferences({ projectId: project });

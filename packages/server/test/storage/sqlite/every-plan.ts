@@ -129,7 +129,7 @@ function runEveryOperation(c: Connection): void {
 	verbs.readOrderIds({ projectId: "p", seqs: [1, 2], maxBytes: 1_000 });
 	verbs.listUnattempted({ projectId: "p", limit: 10 });
 	verbs.listUnattempted({ projectId: "p", webhookIds: ["w"], limit: 1 });
-	verbs.takeByAttempts({ projectId: "p", seqs: [2, 1], maxAttempts: 10 });
+	verbs.hasMoreAttempts({ projectId: "p", seqs: [2, 1], maxAttempts: 10 });
 	verbs.searchBodies({ projectId: "p", text: "ab", before: null, limit });
 	verbs.searchResponses({ projectId: "p", text: "ok", before: null, limit });
 	verbs.sweepReferences({ projectId: "p" });

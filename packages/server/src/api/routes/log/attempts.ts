@@ -228,8 +228,9 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 			async handler({ params: { projectId }, query }) {
 				const page = { ...pageOf(query), maxBytes: RESPONSES.pageBytes };
 				const { filter, searched } = await attemptFilter(references, projectId, query);
-				const { rows, next } = await storage.listAttempts({ projectId, filter, page });
-				return { data: rows.map(presentAttempt), next_cursor: cursorOf(next), ...searched };
+				const reading = storage.listAttempts({ projectId, filter, page });
+				const [{ rows, next }, about] = await Promise.all([reading, searched()]);
+				return { data: rows.map(presentAttempt), next_cursor: cursorOf(next), ...about };
 			},
 		}),
 		route("GET", `${path}/summaries`, "listAttemptSummaries", {
@@ -242,13 +243,14 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 			async handler({ params: { projectId }, query }) {
 				const page = { ...pageOf(query), orderIdBytes: SEARCH.orderIdBytes };
 				const { filter, searched } = await attemptFilter(references, projectId, query);
-				const { rows, next } = await storage.listFollowedAttempts({ projectId, filter, page });
+				const reading = storage.listFollowedAttempts({ projectId, filter, page });
+				const [{ rows, next }, about] = await Promise.all([reading, searched()]);
 				const data = rows.map((row) => ({
 					...presentAttemptSummary(row),
 					order_id: row.orderId ?? null,
 					followed: row.isFollowed,
 				}));
-				return { data, next_cursor: cursorOf(next), ...searched };
+				return { data, next_cursor: cursorOf(next), ...about };
 			},
 		}),
 		route("GET", `${path}/count`, "countAttempts", {
@@ -261,7 +263,9 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 			async handler({ params: { projectId }, query }) {
 				const { filter: asked, searched } = await attemptFilter(references, projectId, query);
 				const filter = query.status_code === undefined && query.error === undefined ? countingAll(asked) : asked;
-				return { ...(await storage.countAttempts({ projectId, filter, max: MAX_COUNT })), ...searched };
+				const counting = storage.countAttempts({ projectId, filter, max: MAX_COUNT });
+				const [counted, about] = await Promise.all([counting, searched()]);
+				return { ...counted, ...about };
 			},
 		}),
 		route("GET", `${path}/{attempt_id}`, "getAttempt", {

@@ -235,7 +235,8 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		const after = positionOf(cursor, "/cursor");
 		const { filter: selection, searched } = await attemptFilter(references, projectId, filter, TYPES);
 		const matching = { projectId, selection, at, after };
-		const rest = (next: string | null) => ({ next_cursor: cursorOf(next), before: isoTime(at), ...searched });
+		const about = await searched();
+		const rest = (next: string | null) => ({ next_cursor: cursorOf(next), before: isoTime(at), ...about });
 		if (!dry_run) {
 			const { count, next } = await replayStep(matching, rights);
 			return { count, ...rest(next) };
@@ -454,7 +455,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 						before = next ?? undefined;
 						if (next === null) break;
 					}
-					return { count: done.length, next_cursor: cursorOf(before ?? null), ...searched };
+					return { count: done.length, next_cursor: cursorOf(before ?? null), ...(await searched()) };
 				} finally {
 					// Even if a later step failed.
 					if (done.length > 0) audit(note(done));

@@ -131,8 +131,9 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 				const { filter, searched } = await deliveryFilterOf(references, projectId, query);
 				const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
 				const before = cursor === undefined ? undefined : decodeCursor(cursor, isDeliveryPosition);
-				const { rows, next } = await listDeliveries(storage, projectId, filter, { limit, before, isGone });
-				return { data: rows.map(presentDelivery), next_cursor: cursorOf(next), ...searched };
+				const reading = listDeliveries(storage, projectId, filter, { limit, before, isGone });
+				const [{ rows, next }, about] = await Promise.all([reading, searched()]);
+				return { data: rows.map(presentDelivery), next_cursor: cursorOf(next), ...about };
 			},
 		}),
 		route("GET", path, "getDelivery", {

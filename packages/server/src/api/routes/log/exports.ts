@@ -11,7 +11,7 @@ import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../.
 import { Type } from "../../schema.ts";
 import { AttemptCountQuery, attemptFilter, presentAttemptSummary } from "./attempts.ts";
 import { DeliveryFilterQuery, deliveryFilterOf, presentDelivery } from "./deliveries.ts";
-import { auditedFilter, type GivenFilter, type ResolvedFilter } from "./log-filters.ts";
+import { auditedFilter, type GivenFilter, type Searched } from "./log-filters.ts";
 
 const route = routeIn("Delivery log");
 
@@ -274,7 +274,7 @@ export function exportRoutes({ storage, references, clock, logger }: ApiParts): 
 		async open(projectId, query) {
 			const { filter, searched } = await attemptFilter(references, projectId, query);
 			return {
-				gap: gapOf(searched),
+				gap: gapOf(await searched()),
 				async read(before) {
 					const page = { limit: EXPORTS.page, ...(before !== undefined && { before }) };
 					const { rows, next } = await storage.listAttemptSummaries({ projectId, filter, page });
@@ -290,7 +290,7 @@ export function exportRoutes({ storage, references, clock, logger }: ApiParts): 
 		async open(projectId, query) {
 			const { filter, searched } = await deliveryFilterOf(references, projectId, query);
 			return {
-				gap: gapOf(searched),
+				gap: gapOf(await searched()),
 				async read(before) {
 					const { rows, next } = await listDeliveries(storage, projectId, filter, { limit: EXPORTS.page, before });
 					return { rows: rows.map((row) => deliveryRow(presentDelivery(row))), next };
@@ -305,7 +305,7 @@ export function exportRoutes({ storage, references, clock, logger }: ApiParts): 
 }
 
 /** What a search by order id or customer e-mail leaves out of an export. */
-function gapOf({ searched }: ResolvedFilter<unknown>["searched"]): string | null {
+function gapOf({ searched }: Searched): string | null {
 	if (searched?.capped) return `Not complete: only the newest events of each order id or customer are searched.`;
 	const isIndexed = searched?.complete !== false;
 	return isIndexed ? null : "Not complete: some events aren't indexed yet. Export again in a moment.";

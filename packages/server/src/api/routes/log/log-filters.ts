@@ -142,21 +142,30 @@ export const SearchedEvents = component("SearchedEvents", {
 		description: "If older events aren't indexed yet: only those created from this time on were searched.",
 	}),
 	capped: Type.Boolean({
-		description: `Whether only the newest events of a value were considered. A list of events has up to ${SEARCH.eventsOfReference}. A list of deliveries or attempts considers as many of these as have ${SEARCH.attemptsOfReference} attempts together. If the value has more events, a page considers at most ${SEARCH.ofCommonReference.events}, and ${SEARCH.ofCommonReference.attempts} attempts of the newest of them.`,
+		description: `Whether only the newest events of a value were considered. A list of events has up to ${SEARCH.eventsOfReference}. A list of deliveries or attempts considers ${SEARCH.attemptsOfReference} attempts of these, from the newest event on. If the value has more events, a page considers at most ${SEARCH.ofCommonReference.events}, and ${SEARCH.ofCommonReference.attempts} attempts of the newest of them.`,
 	}),
 });
 
-export const presentSearched = ({ complete, since, capped }: FoundEvents): Static<typeof SearchedEvents> => ({
+export const presentSearched = ({
+	complete,
+	since,
+	capped,
+}: Omit<FoundEvents, "seqs">): Static<typeof SearchedEvents> => ({
 	complete,
 	since: isoTimeOrNull(since),
 	capped,
 });
 
-/** A filter of the log, and what a search for its order ids and e-mail addresses has found. */
+/** A property for the response; empty without a search for order ids and e-mail addresses. */
+export interface Searched {
+	readonly searched?: Static<typeof SearchedEvents>;
+}
+
+/** A filter of the log, and how much of it was searched for its order ids and e-mail addresses. */
 export interface ResolvedFilter<F> {
 	readonly filter: F;
-	/** A property for the response; empty without such a search. */
-	readonly searched: { readonly searched?: Static<typeof SearchedEvents> };
+	/** Call it while the list is read: it may take as long. */
+	readonly searched: () => Promise<Searched>;
 }
 
 /**
@@ -193,7 +202,11 @@ export async function logFilter(
 			...(events?.maxAttempts !== undefined && { maxAttempts: events.maxAttempts }),
 			...timeRange(given.since, given.until),
 		},
-		searched: events === null ? {} : { searched: presentSearched(events) },
+		searched: async () => {
+			if (events === null) return {};
+			const capped = await references.isCapped(projectId, events);
+			return { searched: presentSearched({ ...events, capped }) };
+		},
 	};
 }
 

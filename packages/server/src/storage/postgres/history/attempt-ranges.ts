@@ -7,9 +7,10 @@
  * With a month of days that takes longer than reading a page. So the newest two days are searched first. Rows are read at
  * positions with the first and last id among the parameters, but each of them costs a step through all days in between.
  */
-import { NO_RESPONSE, type ResponseFilter } from "../../port.ts";
+import { NO_RESPONSE, type Params, type ResponseFilter } from "../../port.ts";
 import { type AttemptKind, type IdRange, statusesOf } from "../../shared/deliveries.ts";
 import {
+	findProject,
 	findTypes,
 	findWebhook,
 	idArray,
@@ -404,16 +405,14 @@ export async function countMatches(
 const beyond = (find: typeof ofEvents) => sql(`SELECT seq FROM (${find("$2", "$3 + 1")}) a OFFSET $3`);
 const BEYOND = { list: beyond(ofEvents), each: beyond(ofEachEvent) };
 
-/** The event of the first attempt after `attempts` ones of these events, newest first; null if they have no more. */
-export async function eventBeyond(
+export async function hasMoreAttempts(
 	c: Session,
-	projectNo: number,
-	seqs: readonly number[],
-	attempts: number,
-): Promise<number | null> {
+	{ projectId, seqs, maxAttempts }: Params<"hasMoreAttempts">,
+): Promise<boolean> {
+	const project = await findProject(c, projectId);
+	if (project === null) return false;
 	const statement = BEYOND[(await readsListsInOrder(c)) ? "list" : "each"];
-	const row = await c.row<{ seq: number }>(statement, projectNo, numberArray(seqs), attempts);
-	return row?.seq ?? null;
+	return (await c.row(statement, project, numberArray(seqs), maxAttempts)) !== undefined;
 }
 
 /**

@@ -294,14 +294,14 @@ async function readList<R>(
 const hasResponse = (filter: AttemptFilter): filter is AttemptFilter & { readonly response: ResponseFilter } =>
 	filter.response !== undefined;
 
-/**
- * The ranges to search one after the other. Attempts of given events may be of any day; but of so many that only some are
- * considered, those of a first page are of the last days.
- */
+/** Events of which a first page probably shows attempts of the last days. */
+const MANY_EVENTS = 50;
+
+/** The ranges to search one after the other. Attempts of given events may be of any day, unless they are many. */
 function partsOf(filter: AttemptFilter, before: string | undefined, now: number): IdRange[] {
 	const range = rangeOf(filter, before);
 	const isOfEvents = filter.eventId !== undefined || filter.seqs !== undefined;
-	const isOfLastDays = before === undefined && filter.maxAttempts !== undefined;
+	const isOfLastDays = before === undefined && (filter.seqs?.length ?? 0) >= MANY_EVENTS;
 	return isOfEvents && !isOfLastDays ? [range] : newestDaysFirst(range, now);
 }
 

@@ -177,9 +177,9 @@ export function walkForward(c: Connection, project: number, kind: AttemptKind, r
 	return { rows: walked, end };
 }
 
-/** The event of the first attempt after `attempts` ones of these events, newest first; null if they have no more. */
-export function eventBeyond(c: Connection, project: number, seqs: readonly number[], attempts: number): number | null {
-	return c.row<{ seq: number }>(NTH_OF_EVENTS, JSON.stringify(seqs), project, attempts)?.seq ?? null;
+export function hasMoreAttempts(c: Connection, { projectId, seqs, maxAttempts }: Params<"hasMoreAttempts">): boolean {
+	const project = c.names.project(projectId);
+	return project !== null && c.row(NTH_OF_EVENTS, JSON.stringify(seqs), project, maxAttempts) !== undefined;
 }
 
 const NTH_OF_EVENTS = `
