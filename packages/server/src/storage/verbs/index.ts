@@ -1,4 +1,4 @@
-/** The cold verbs: the name of each, how it runs, and its function. */
+/** The cold verbs: the name of each, how it runs, its function, and what it returns if its project doesn't exist. */
 import type { By } from "../port/accounts.ts";
 import { countedPage } from "../shared/deliveries.ts";
 import * as accounts from "./accounts.ts";
@@ -11,9 +11,8 @@ import * as webhooks from "./registry.ts";
 import * as retries from "./retries.ts";
 import * as search from "./search.ts";
 import * as settings from "./settings.ts";
-import { inProject, type Methods, read, snapshot, type Verb, write, writeInProject } from "./verb.ts";
+import { inProject, type Methods, read, type Verb, write, writeInProject } from "./verb.ts";
 
-// What verbs return if their project doesn't exist.
 const noMember = ({ by }: By) => (by ? "not_allowed" : "no_member");
 const noProject = () => ({ kind: "no_project" }) as const;
 const forEachDelivery =
@@ -45,28 +44,28 @@ const PEOPLE = {
 	useSignInLink: write(accounts.useSignInLink),
 
 	listMemberships: read(members.listMemberships),
-	getRole: read(inProject(members.getRole, () => null)),
-	listMembers: read(inProject(members.listMembers, () => [])),
-	getMember: read(inProject(members.getMember, () => null)),
-	setRole: writeInProject(inProject(members.setRole, noMember)),
-	removeMember: writeInProject(inProject(members.removeMember, noMember)),
+	getRole: inProject.read(members.getRole, () => null),
+	listMembers: inProject.read(members.listMembers, () => []),
+	getMember: inProject.read(members.getMember, () => null),
+	setRole: inProject.write(members.setRole, noMember),
+	removeMember: inProject.write(members.removeMember, noMember),
 
 	createInvitation: writeInProject(members.createInvitation),
 	findInvitation: read(members.findInvitation),
-	listInvitations: read(inProject(members.listInvitations, () => [])),
-	deleteInvitation: writeInProject(inProject(members.deleteInvitation, () => false)),
-	acceptInvitation: writeInProject(inProject(members.acceptInvitation, () => null)),
+	listInvitations: inProject.read(members.listInvitations, () => []),
+	deleteInvitation: inProject.write(members.deleteInvitation, () => false),
+	acceptInvitation: inProject.write(members.acceptInvitation, () => null),
 
 	appendAudit: writeInProject(members.appendAudit),
-	listAudit: read(inProject(members.listAudit, () => [])),
+	listAudit: inProject.read(members.listAudit, () => []),
 	sweepAudit: write(members.sweepAudit),
 } satisfies Readonly<Record<string, Verb>>;
 
 const KEYS = {
 	createApiKey: writeInProject(keys.createApiKey),
-	listApiKeys: read(inProject(keys.listApiKeys, () => [])),
-	getApiKey: read(inProject(keys.getApiKey, () => null)),
-	deleteApiKey: writeInProject(inProject(keys.deleteApiKey, () => false)),
+	listApiKeys: inProject.read(keys.listApiKeys, () => []),
+	getApiKey: inProject.read(keys.getApiKey, () => null),
+	deleteApiKey: inProject.write(keys.deleteApiKey, () => false),
 	findApiKey: read(keys.findApiKey),
 	touchApiKeys: write(keys.touchApiKeys),
 } satisfies Readonly<Record<string, Verb>>;
@@ -75,86 +74,86 @@ const PROJECTS = {
 	createProject: write(projects.createProject),
 	getProject: read(projects.getProject),
 	listProjects: read(projects.listProjects),
-	renameProject: writeInProject(inProject(projects.renameProject, () => null)),
-	setDeveloperApp: writeInProject(inProject(projects.setDeveloperApp, () => null)),
+	renameProject: inProject.write(projects.renameProject, () => null),
+	setDeveloperApp: inProject.write(projects.setDeveloperApp, () => null),
 
-	getWebhook: read(inProject(webhooks.getWebhook, () => null)),
-	listWebhooks: read(inProject(webhooks.listWebhooks, () => [])),
-	listDeletedWebhooks: read(inProject(webhooks.listDeletedWebhooks, () => [])),
-	createWebhook: writeInProject(
-		inProject(webhooks.createWebhook, () => "no_project" as const),
+	getWebhook: inProject.read(webhooks.getWebhook, () => null),
+	listWebhooks: inProject.read(webhooks.listWebhooks, () => []),
+	listDeletedWebhooks: inProject.read(webhooks.listDeletedWebhooks, () => []),
+	createWebhook: inProject.write(
+		webhooks.createWebhook,
+		() => "no_project" as const,
 		({ events }) => events,
 	),
-	updateWebhook: writeInProject(
-		inProject(webhooks.updateWebhook, () => null),
+	updateWebhook: inProject.write(
+		webhooks.updateWebhook,
+		() => null,
 		({ patch }) => patch.events ?? [],
 	),
-	rotateSecret: writeInProject(inProject(webhooks.rotateSecret, () => false)),
-	listSecrets: read(inProject(webhooks.listSecrets, () => [])),
-	resealSecret: writeInProject(inProject(webhooks.resealSecret, () => false)),
-	deleteWebhook: writeInProject(inProject(webhooks.deleteWebhook, () => false)),
-	endDeletion: writeInProject(inProject(webhooks.endDeletion, () => undefined)),
+	rotateSecret: inProject.write(webhooks.rotateSecret, () => false),
+	listSecrets: inProject.read(webhooks.listSecrets, () => []),
+	resealSecret: inProject.write(webhooks.resealSecret, () => false),
+	deleteWebhook: inProject.write(webhooks.deleteWebhook, () => false),
+	endDeletion: inProject.write(webhooks.endDeletion, () => undefined),
 } satisfies Readonly<Record<string, Verb>>;
 
 /** Deliveries, test events, replays, and pending attempts that are made early or cancelled. */
 const DELIVERIES = {
-	getDelivery: snapshot(inProject(deliveries.getDelivery, () => null)),
-	appendTestEvent: writeInProject(inProject(deliveries.appendTestEvent, () => "no_webhook" as const)),
-	replayDelivery: writeInProject(inProject(deliveries.replayDelivery, () => ({ kind: "no_delivery" }) as const)),
-	replayMatching: writeInProject(inProject(deliveries.replayMatching, () => ({ count: 0, next: null }))),
-	countMatching: read(inProject(deliveries.countMatching, () => countedPage([], null))),
-	readLatest: read(inProject(deliveries.readLatest, forEachDelivery(deliveries.NO_ATTEMPT))),
-	listUnattempted: read(inProject(retries.listUnattempted, () => ({ rows: [], next: null }))),
-	countRetries: read(inProject(retries.countRetries, () => ({ count: 0, next: null }))),
-	dismissDeliveries: writeInProject(inProject(deliveries.dismissDeliveries, forEachDelivery(false))),
-	cancelTest: writeInProject(inProject(retries.cancelTest, () => "nothing_waits" as const)),
-	retryDeliveries: writeInProject(inProject(retries.retryDeliveries, forEachDelivery(retries.NOTHING_WAITS))),
-	retryWaiting: writeInProject(inProject(retries.retryWaiting, () => ({ seqs: [], next: null }))),
+	getDelivery: inProject.snapshot(deliveries.getDelivery, () => null),
+	appendTestEvent: inProject.write(deliveries.appendTestEvent, () => "no_webhook" as const),
+	replayDelivery: inProject.write(deliveries.replayDelivery, () => ({ kind: "no_delivery" }) as const),
+	replayMatching: inProject.write(deliveries.replayMatching, () => ({ count: 0, next: null })),
+	countMatching: inProject.read(deliveries.countMatching, () => countedPage([], null)),
+	readLatest: inProject.read(deliveries.readLatest, forEachDelivery(deliveries.NO_ATTEMPT)),
+	listUnattempted: inProject.read(retries.listUnattempted, () => ({ rows: [], next: null })),
+	countRetries: inProject.read(retries.countRetries, () => ({ count: 0, next: null })),
+	dismissDeliveries: inProject.write(deliveries.dismissDeliveries, forEachDelivery(false)),
+	cancelTest: inProject.write(retries.cancelTest, () => "nothing_waits" as const),
+	retryDeliveries: inProject.write(retries.retryDeliveries, forEachDelivery(retries.NOTHING_WAITS)),
+	retryWaiting: inProject.write(retries.retryWaiting, () => ({ seqs: [], next: null })),
 } satisfies Readonly<Record<string, Verb>>;
 
 /** Facts that the store platform reports. */
 const FACTS = {
-	recordOrders: writeInProject(
-		inProject(facts.recordOrders, ({ orders }) => orders.map(noProject)),
+	recordOrders: inProject.write(
+		facts.recordOrders,
+		({ orders }) => orders.map(noProject),
 		({ orders }) =>
 			orders.flatMap(({ customerCreated, purchaseCompleted }) => [customerCreated.type, purchaseCompleted.type]),
 	),
-	getOrder: read(inProject(facts.getOrder, () => null)),
-	recordRefund: writeInProject(inProject(facts.recordRefund, noProject), ({ refund }) => [
+	getOrder: inProject.read(facts.getOrder, () => null),
+	recordRefund: inProject.write(facts.recordRefund, noProject, ({ refund }) => [
 		refund.partial.type,
 		refund.whole.type,
 	]),
-	recordChargeback: writeInProject(inProject(facts.recordChargeback, noProject), ({ chargeback }) => [
-		chargeback.event.type,
-	]),
-	recordDeliverable: writeInProject(inProject(facts.recordDeliverable, noProject), ({ deliverable }) => [
-		deliverable.event.type,
-	]),
-	recordSubscription: writeInProject(inProject(facts.recordSubscription, noProject), ({ subscription }) => [
+	recordChargeback: inProject.write(facts.recordChargeback, noProject, ({ chargeback }) => [chargeback.event.type]),
+	recordDeliverable: inProject.write(facts.recordDeliverable, noProject, ({ deliverable }) => [deliverable.event.type]),
+	recordSubscription: inProject.write(facts.recordSubscription, noProject, ({ subscription }) => [
 		subscription.event.type,
 	]),
-	getSubscription: read(inProject(facts.getSubscription, () => null)),
-	cancelSubscription: writeInProject(inProject(facts.cancelSubscription, noProject), ({ event }) => [event.type]),
+	getSubscription: inProject.read(facts.getSubscription, () => null),
+	cancelSubscription: inProject.write(facts.cancelSubscription, noProject, ({ event }) => [event.type]),
 
-	touchBasket: writeInProject(inProject(facts.touchBasket, () => "no_project" as const)),
-	removeBasket: writeInProject(inProject(facts.removeBasket, () => "no_project" as const)),
+	touchBasket: inProject.write(facts.touchBasket, () => "no_project" as const),
+	removeBasket: inProject.write(facts.removeBasket, () => "no_project" as const),
 	takeDueBaskets: write(facts.takeDueBaskets),
 	nextBasketDue: read(facts.nextBasketDue),
-	abandonBaskets: writeInProject(
-		inProject(facts.abandonBaskets, () => []),
+	abandonBaskets: inProject.write(
+		facts.abandonBaskets,
+		() => [],
 		({ baskets }) => baskets.map(({ event }) => event.type),
 	),
 } satisfies Readonly<Record<string, Verb>>;
 
 /** Finding events by what is in them. */
 const SEARCH = {
-	readUnindexed: read(inProject(search.readUnindexed, () => null)),
-	indexReferences: write(inProject(search.indexReferences, () => false)),
-	findReferences: read(inProject(search.findReferences, () => search.NO_REFERENCES)),
-	sweepReferences: write(inProject(search.sweepReferences, () => false)),
-	describeEvents: read(inProject(search.describeEvents, () => [])),
-	readOrderIds: read(inProject(search.readOrderIds, () => [])),
-	searchBodies: read(inProject(search.searchBodies, () => search.NOTHING_FOUND)),
+	readUnindexed: inProject.read(search.readUnindexed, () => null),
+	indexReferences: inProject.writeOutOfTurn(search.indexReferences, () => false),
+	findReferences: inProject.read(search.findReferences, () => search.NO_REFERENCES),
+	sweepReferences: inProject.writeOutOfTurn(search.sweepReferences, () => false),
+	describeEvents: inProject.read(search.describeEvents, () => []),
+	readOrderIds: inProject.read(search.readOrderIds, () => []),
+	searchBodies: inProject.read(search.searchBodies, () => search.NOTHING_FOUND),
 } satisfies Readonly<Record<string, Verb>>;
 
 const SETTINGS = {

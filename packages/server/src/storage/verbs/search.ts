@@ -260,7 +260,7 @@ function* coverageOf(project: number, { after, through }: Range, last: number, f
 /**
  * Deletes references of events that retention has deleted: at most one bucket's. Returns whether more are left.
  */
-export function* sweepReferences(project: number, _: object): Steps<boolean> {
+export function* sweepReferences(project: number): Steps<boolean> {
 	const [[range], [ends], [entry]] = yield* together(
 		holdRange(project),
 		endsOf(project),

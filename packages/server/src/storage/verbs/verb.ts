@@ -137,20 +137,6 @@ export const toNodeTime = alone("toNodeTime");
 export const now = alone("now");
 export const tellPeers = alone("tellPeers");
 
-/**
- * The verb for the project `projectId` of a function that gets the project's number.
- *
- * @param otherwise what it returns if the project doesn't exist
- */
-export const inProject = <P extends object, R>(
-	steps: (project: number, p: ProjectRef & P) => Steps<R>,
-	otherwise: (p: NoInfer<P>) => NoInfer<R>,
-) =>
-	function* (p: ProjectRef & P): Steps<R> {
-		const project = yield* findProject(p.projectId);
-		return project === null ? otherwise(p) : yield* steps(project, p);
-	};
-
 export function runSync<R>(steps: Steps<R>, perform: (part: Part) => unknown): R {
 	let turn = steps.next();
 	while (!turn.done) turn = steps.next(turn.value.map(perform));
@@ -192,9 +178,35 @@ const as =
 	(steps, typesOf) => ({ mode, steps, typesOf });
 
 export const read = as<Params>("read");
-export const snapshot = as<Params>("snapshot");
 export const write = as<Params>("write");
 export const writeInProject = as<readonly [ProjectRef]>("writeInProject");
+
+type ProjectMaker = <P extends object, R>(
+	steps: (project: number, p: ProjectRef & P) => Steps<R>,
+	otherwise: (p: NoInfer<P>) => NoInfer<R>,
+	typesOf?: (p: ProjectRef & NoInfer<P>) => readonly string[],
+) => Verb<readonly [ProjectRef & P], R>;
+const asOfProject =
+	(mode: Mode): ProjectMaker =>
+	(steps, otherwise, typesOf) => ({
+		mode,
+		*steps(p) {
+			const project = yield* findProject(p.projectId);
+			return project === null ? otherwise(p) : yield* steps(project, p);
+		},
+		typesOf,
+	});
+
+/**
+ * Verbs of the project `projectId`, whose functions get its number. `otherwise`: what they return if it doesn't exist.
+ * `writeOutOfTurn` is a `write`, for short changes of rows that other writes of the project don't use.
+ */
+export const inProject = {
+	read: asOfProject("read"),
+	snapshot: asOfProject("snapshot"),
+	write: asOfProject("writeInProject"),
+	writeOutOfTurn: asOfProject("write"),
+};
 
 /** A table's verbs as methods of a storage. */
 export type Methods<Table> = {
