@@ -3957,7 +3957,7 @@ export interface components {
             readonly account: components["schemas"]["Account"];
             /** @description Send it as `X-CSRF-Token` with every change that a cookie authorizes. */
             readonly csrf_token: string;
-            /** @description Whether it was started by a one-time link. */
+            /** @description Whether it was started by a one-time link, and no new password has been set since. */
             readonly by_link: boolean;
             /** @description The projects that the account is a member of. For the operator, the first 200 of all projects. */
             readonly projects: readonly {

@@ -44,7 +44,7 @@ test("a link signs in once, within 15 minutes, and allows a new password without
 	expect(await isSignedIn(ada)).toBe(false);
 	expect((await ada.signIn(EMAIL, "a new password")).status).toBe(200);
 	const refusal = [{ pointer: "/current", detail: "must be your current password" }];
-	// Within 15 minutes, any number of passwords could be set, and the dashboard kept asking for one.
+	// For 15 minutes, the password could be set any number of times, and the dashboard kept asking for a new one.
 	const second = await browser.call("POST", "/v1/account/password", { body: { password: "another password" } });
 	expect(second.json.errors).toEqual(refusal);
 	expect((await browser.call("GET", "/v1/session")).json.by_link).toBe(false);

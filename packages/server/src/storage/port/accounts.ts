@@ -22,7 +22,7 @@ export interface Session {
 	readonly createdAt: number;
 	readonly lastSeenAt: number;
 	readonly expiresAt: number;
-	/** Started by a one-time link instead of a password. */
+	/** Started by a one-time link instead of a password, and has set no new password since. */
 	readonly byLink: boolean;
 	readonly userAgent: string;
 	readonly address: string;

@@ -29,7 +29,9 @@ export const Session = component("Session")({
 	csrf_token: Type.String({
 		description: "Send it as `X-CSRF-Token` with every change that a cookie authorizes.",
 	}),
-	by_link: Type.Boolean({ description: "Whether it was started by a one-time link." }),
+	by_link: Type.Boolean({
+		description: "Whether it was started by a one-time link, and no new password has been set since.",
+	}),
 	projects: Type.Array(
 		Type.Object({
 			id: id("proj", "project"),
