@@ -450,7 +450,7 @@ test("a key or session that has ended elsewhere meanwhile is gone once someone e
 	await page.getByRole("button", { name: "Revoke Shop server" }).click();
 	expect((await shop.delete(shop.path(`/api-keys/${key.id}`))).status).toBe(204);
 	await page.getByRole("dialog").getByRole("button", { name: "Revoke key" }).click();
-	await expect(page.getByText("Shop server has been revoked already.")).toBeVisible();
+	await expect(page.getByText("Shop server was already revoked.")).toBeVisible();
 	await expect(page.getByRole("dialog")).toHaveCount(0);
 	await expect(page.getByText("No keys yet")).toBeVisible();
 
@@ -463,11 +463,11 @@ test("a key or session that has ended elsewhere meanwhile is gone once someone e
 	const headers = { "X-CSRF-Token": csrf_token, Origin: dashboard.url };
 	expect((await elsewhere.request.delete(`${dashboard.url}/v1/session`, { headers })).status()).toBe(204);
 	await end.click();
-	await expect(page.getByText("Firefox on Linux was signed out already.")).toBeVisible();
+	await expect(page.getByText("Firefox on Linux was already signed out.")).toBeVisible();
 	await expect(end).toHaveCount(0);
 });
 
-// Meanwhile, the button of a signed-in user was offered: a click on it accepted twice, and failed.
+// While it joined, the page also showed the button for signed-in users. A click on it accepted twice, and failed.
 test("the form of an invitation stays until it has signed in and joined", async ({ dashboard, browser }) => {
 	const { shop } = dashboard;
 	await dashboard.setUp();
@@ -505,7 +505,7 @@ test("the form of an invitation stays until it has signed in and joined", async 
 	await expect(other.getByRole("button", { name: "Sign in and join" })).toBeEnabled();
 });
 
-// The page went on to say that a new password had to be set, and that the old one wasn't needed.
+// The page still said that a new password had to be set, and that the old one wasn't needed.
 test("someone who forgot their password sets a new one once, without the old one", async ({ dashboard, browser }) => {
 	const { shop } = dashboard;
 	await dashboard.setUp();
@@ -535,9 +535,9 @@ test("a sign-in link for an address without an account blames the address", asyn
 	const email = page.getByRole("textbox", { name: "E-mail of the account" });
 	await email.fill("nobody@example.com");
 	await page.getByRole("button", { name: "Create link" }).click();
-	await expect(page.getByText("Is not the address of an account.")).toBeVisible();
+	await expect(page.getByText("Must be the address of an account.")).toBeVisible();
 	await expect(email).toBeFocused();
 	await expect(page.getByRole("dialog").getByRole("alert")).toHaveCount(0);
 	await email.fill(dashboard.address("nobody"));
-	await expect(page.getByText("Is not the address of an account.")).toHaveCount(0);
+	await expect(page.getByText("Must be the address of an account.")).toHaveCount(0);
 });

@@ -48,7 +48,7 @@ export async function createSignInLink(email: string): Promise<SignInLink> {
 	} catch (error) {
 		if (!isStatus(error, 404)) throw error;
 		const { title, status, detail } = error;
-		const errors = [{ pointer: "/email", detail: "is not the address of an account" }];
+		const errors = [{ pointer: "/email", detail: "must be the address of an account" }];
 		throw new ApiError({ type: "/problems/not-found", title, status, detail, errors });
 	}
 }

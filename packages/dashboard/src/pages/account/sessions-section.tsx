@@ -69,7 +69,7 @@ function SessionRow({ session }: { session: AccountSession }) {
 			leave();
 		} else {
 			if (await endSession(id)) notifyDone(`${name} is signed out.`);
-			else notifyUndone(`${name} was signed out already.`);
+			else notifyUndone(`${name} was already signed out.`);
 		}
 	});
 	return (

@@ -117,7 +117,7 @@ export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 					onConfirm={async () => {
 						const name = isolated(revoking.name);
 						if (await revokeApiKey(projectId, revoking.id)) notifyDone(`${name} is revoked.`);
-						else notifyUndone(`${name} has been revoked already.`);
+						else notifyUndone(`${name} was already revoked.`);
 					}}
 				>
 					Programs that use the key <Code>{`${revoking.prefix}…`}</Code> are refused immediately. This can't be undone.

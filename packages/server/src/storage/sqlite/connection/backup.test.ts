@@ -100,13 +100,13 @@ test("a backup isn't written where a folder is meant", async () => {
 	expect(await readdir(directory)).not.toContain("backups");
 });
 
-// It said that the disk had a fault, and waited for good for a writer of a named pipe.
+// It reported a disk error for a folder, and waited forever at a named pipe.
 test("what isn't a file is neither backed up nor restored", async () => {
 	const [folder, pipe] = [join(directory, "data"), join(directory, "pipe")];
 	await mkdir(folder);
 	const hasPipe = spawnSync("mkfifo", [pipe]).status === 0;
 	for (const other of hasPipe ? [folder, pipe] : [folder]) {
-		const refusal = { code: "unusable", message: `${other} is not a file: name a database's file.` };
+		const refusal = { code: "unusable", message: `${other} is not a file: give the path of a database.` };
 		await expect(backupSqlite(other, join(directory, "copy.db"))).rejects.toMatchObject(refusal);
 		await expect(restoreSqlite(other, join(directory, "restored.db"))).rejects.toMatchObject(refusal);
 		expect(() => readSqliteSetting(other, "made")).toThrow(refusal.message);

@@ -9,10 +9,10 @@ import { targetOf } from "./files.ts";
 /** Other connections hold a lock only briefly. */
 const BUSY_TIMEOUT_MS = 5000;
 
-/** SQLite would report a fault of the disk for a folder, and wait for good for a writer of a named pipe. */
+/** SQLite would report a disk error for a folder, and wait forever for someone to write to a named pipe. */
 function refuseOtherThanFiles(path: string): void {
 	if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
-		throw new StorageError("unusable", `${path} is not a file: name a database's file.`);
+		throw new StorageError("unusable", `${path} is not a file: give the path of a database.`);
 }
 
 const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
