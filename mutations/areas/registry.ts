@@ -84,7 +84,7 @@ export const REGISTRY = [
 			name: "webhook-faults-width",
 			find: "maximum: MAX_IN_FLIGHT.max,",
 			replace: "maximum: MAX_IN_FLIGHT.max - 1,",
-			why: "The largest width that is documented is refused.",
+			why: "The largest allowed width is refused.",
 		},
 	]),
 	...of(

@@ -425,7 +425,7 @@ export const ENGINE_LEASES = [
 			name: "remote-attempts-wait-forever",
 			find: "storage.forgetHandedOver({ projectId })",
 			replace: "Promise.resolve()",
-			why: "Attempts of a node that died are never repeated: their lanes stops.",
+			why: "Attempts of a node that died are never repeated: their lanes stop.",
 		},
 	]),
 	...of("server/src/engine/quarantine.ts", inEngine("quarantine"), [
