@@ -46,7 +46,7 @@ test("names, URLs, order ids and responses without spaces widen no page", async 
 	}
 });
 
-// Titles and sentences were cut at the edge of the dialog.
+// Titles and sentences were cut off at the edge of the dialog.
 test("a dialog shows all of a name without spaces", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const name = "Buchhaltungssynchronisierung".repeat(3);
@@ -62,8 +62,8 @@ test("a dialog shows all of a name without spaces", async ({ dashboard, page }) 
 	}
 });
 
-// The buttons at the ends of the rows were out of sight, and a person's name left the card of an invitation.
-test("a name without spaces leaves room for what can be done with it", async ({ dashboard, page, browser }) => {
+// The buttons at the ends of the rows were out of sight, and a person's name overflowed the card of an invitation.
+test("a name without spaces leaves room for the buttons next to it", async ({ dashboard, page, browser }) => {
 	const { shop } = dashboard;
 	const name = "Buchhaltungssynchronisierung".repeat(3);
 	await shop.post(shop.path("/api-keys"), { name });

@@ -22,7 +22,7 @@ test("the first visit sets up the operator, who creates a project and installs t
 	await page.getByRole("button", { name: "Create account" }).click();
 
 	await expect(page).toHaveURL(/\/projects$/);
-	// It showed the form again, and asked for a token.
+	// Back showed the form again, and asked for a token.
 	await page.goBack();
 	await expect(page.getByRole("heading", { name: "Posthorn is set up" })).toBeVisible();
 	await page.goForward();

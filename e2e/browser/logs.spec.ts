@@ -459,9 +459,7 @@ test("test events are marked everywhere, and don't make a webhook failing", asyn
 	await expect(page.getByText("Your webhook is failing")).toBeVisible();
 });
 
-// The dialog went with the list, and what was left of the replay wasn't sent.
-
-// Of the longest one, the last letter was missing.
+// The last letter of the longest one was cut off.
 test("every event type fits its column", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

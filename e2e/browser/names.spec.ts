@@ -98,7 +98,7 @@ test("names that are written from right to left don't reorder the sentences arou
 	await expectIsolated(page, "Rename ");
 });
 
-// The button stayed disabled, whatever was typed: browsers show spaces in a row as one, and keyboards write é differently.
+// The button stayed disabled: browsers show several spaces as one, and a keyboard types another é than the name has.
 test("a webhook can be deleted by typing what its name looks like", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const { id } = await shop.webhook("https://example.com/hooks", { description: "Cafe\u0301  Nord\u200b\u00a042" });

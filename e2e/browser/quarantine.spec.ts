@@ -55,8 +55,8 @@ test("after a restore every page says why nothing is delivered, and the operator
 	expect(books.requests).toHaveLength(0);
 });
 
-// They pushed the numbers and what can be skipped out of sight.
-test("long names leave room for what can be skipped", async ({ dashboard, page }) => {
+// They pushed the numbers and the checkboxes out of sight.
+test("long names leave room for the checkboxes of a release", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	await shop.patch(`/v1/projects/${shop.projectId}`, { name: "Buchhaltungssynchronisierung".repeat(3) });
@@ -71,7 +71,7 @@ test("long names leave room for what can be skipped", async ({ dashboard, page }
 		await page.getByRole("button", { name: "Review and release" }).click();
 		for (const name of [/^Skip all$/, /^Skip what is pending for W/])
 			await expect(page.getByRole("dialog").getByRole("checkbox", { name })).toBeInViewport({ ratio: 1 });
-		// In columns, they left a name five letters' room.
+		// The numbers' columns left room for five letters of a name.
 		const counted = page.getByRole("dialog").getByText("1 first attempt, 0 retries and replays");
 		await expect(counted).toBeVisible({ visible: width < 768 });
 	}

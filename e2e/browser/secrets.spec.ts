@@ -157,7 +157,7 @@ test("a new key and a curl command are copied over HTTP, too, and a refusal is s
 	await expect(page.getByText("The browser doesn't allow copying here.")).toBeVisible();
 });
 
-// The list was waited for first, and whoever reloaded the page meanwhile had lost the secret.
+// The page waited for the list first. Reloading it in the meantime lost the secret.
 test("new secrets are shown while the lists that they belong to are loaded", async ({ dashboard, page }) => {
 	await dashboard.enter(page);
 	/** Holds requests for lists until the returned function is called. */

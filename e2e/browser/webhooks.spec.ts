@@ -105,7 +105,7 @@ test.describe("with many webhooks", () => {
 		await expectAccessible(page);
 		await page.getByRole("link", { name: "Accounting" }).click();
 		await expect(page.getByRole("heading", { name: "Accounting" })).toBeVisible();
-		// A webhook's own page asks for nothing about the others. Until it is shown, the list may ask for the cards it added.
+		// A webhook's own page requests nothing about the others. Until it is shown, the list may request its new cards.
 		health.clear();
 		await page.reload();
 		await expect(page.getByText("Failing", { exact: true }).first()).toBeVisible();

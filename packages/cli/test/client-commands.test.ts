@@ -405,7 +405,7 @@ test("says in plain words why a call failed, and when there is nothing to show",
 		code: 1,
 		err: expect.stringMatching(/^[^!].+: the service can't be reached \(.+\)\.\nIs the service/),
 	});
-	// Calls that may be repeated are, for seconds.
+	// Calls that can be repeated safely are retried for seconds.
 	const retried = await on.user.run(["webhooks", "list", "--project", on.project.id], {
 		env: { POSTHORN_URL: `http://127.0.0.1:${await unusedPort()}` },
 	});

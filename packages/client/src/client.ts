@@ -70,7 +70,7 @@ function checkUrl(url: string): void {
 	if (!isFit) throw new TypeError(`createClient got the url "${url}"; give one such as https://hooks.example.com.`);
 }
 
-/** An option without the line break that a file has at its end. Throws if nothing is left. */
+/** An option without surrounding space, such as the line break at the end of a file. Throws if nothing is left. */
 function trimmed(name: string, value: unknown): string {
 	const text = typeof value === "string" ? value.trim() : "";
 	if (text === "") throw new TypeError(`createClient needs "${name}". Is its environment variable set?`);
@@ -139,7 +139,7 @@ export function createClient({ retry = {}, fetch: doFetch = fetch, ...given }: C
 		const url = new URL(request.url);
 		const { method, signal, cache, credentials } = request;
 		const headers = Object.fromEntries(request.headers);
-		// Read once, because each try sends it. Firefox doesn't say whether there is one.
+		// Read once, because each try sends it. Firefox has no `Request.body`, so its length says whether there is one.
 		const bytes = await request.arrayBuffer();
 		const body = bytes.byteLength > 0 ? bytes : null;
 		// Another `fetch`, such as that of the package undici, doesn't take this realm's Request.

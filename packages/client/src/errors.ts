@@ -100,7 +100,7 @@ export function retryAfter({ headers }: Response): number | null {
 	return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - Date.now()) / 1_000));
 }
 
-/** Null for those of proxies and other servers, too: their types are URLs, and their members differ. */
+/** Null for other servers' problem documents, too, such as a proxy's: their types are URLs, and their members differ. */
 function problemIn(body: string): ProblemBody | null {
 	try {
 		const parsed = JSON.parse(body) as Partial<ProblemBody> | null;

@@ -44,7 +44,7 @@ const LONGEST_ASKED_S = 3_600;
 /** No log is longer: what reads from there learns where the log ends. */
 const BEYOND = 999_999_999_999_999;
 
-/** Throws for anything else that programs in JavaScript, or files, may have: it would read the whole log again. */
+/** Where to start. Throws for anything else that JavaScript or a file may pass: it would read the whole log again. */
 function checkedFrom(from: unknown): Position | "end" {
 	if (from === "start") return { after: 0 };
 	if (from === "end") return from;
@@ -75,7 +75,7 @@ function shown(value: unknown): string {
 const isPosition = (from: unknown): from is Position =>
 	typeof from === "object" && from !== null && "after" in from && Number.isSafeInteger(from.after);
 
-/** Without what else a row of a database has. It holds null where the first position has no epoch. */
+/** Drops the other columns of a database row, and its null for a position without an epoch. */
 function bare({ after, epoch }: Position): Position {
 	return epoch ? { after, epoch } : { after };
 }

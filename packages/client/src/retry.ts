@@ -8,7 +8,7 @@ export interface RetryOptions {
 	readonly maxDelayMs?: number;
 	/** How long one try may take, milliseconds. By default, 30,000. */
 	readonly timeoutMs?: number;
-	/** Called before each wait, with what went wrong and how long it is, milliseconds. */
+	/** Called before each wait, with the error and the length of the wait, milliseconds. */
 	readonly onRetry?: OnRetry;
 }
 

@@ -74,7 +74,7 @@ test("a client that could never make a call isn't created", () => {
 	expect(() => createClient({ ...options, retry })).not.toThrow();
 });
 
-// Only the key's was ignored. There was no such project, and a URL with a space before the line break wasn't one.
+// Only the one after the key was ignored: the project wasn't found, and a URL with a space before it was refused.
 test("ignores the line breaks that files end with", async () => {
 	const { id, key } = await service.keyOfProject();
 	const posthorn = service.clientOf(`${id}\n`, `${key}\n`, { url: `${service.url} \r\n` });
@@ -197,7 +197,7 @@ test.each(["begin", 812, null, {}, { after: "812" }])("refuses to follow from %j
 	await expect(page).rejects.toThrow(`follow got ${JSON.stringify(from)} as "from": pass a position that it gave you`);
 });
 
-// Only reads worked: publishing passed it a Request of Node's own, and failed with "Failed to parse URL".
+// Only reads worked: publishing passed it Node's own Request, and failed with "Failed to parse URL".
 test("takes another fetch, such as that of the package undici, which only knows its own Request", async () => {
 	const other: typeof fetch = (input, init) => {
 		if (input instanceof Request) throw new TypeError("Failed to parse URL from [object Request]");
@@ -378,7 +378,7 @@ test("errors say what is wrong, where, and what to do", async () => {
 	expect(() => createClient({ url: service.url, key: "", project: "p" })).toThrow(/"key".*environment variable/);
 });
 
-// The client threw a TypeError of its own for the first. Both counted as responses of the service.
+// The first made the client throw a TypeError. Both counted as responses of the service.
 test.each([{ errors: { name: ["required"] }, detail: "See errors." }, { detail: "You are being rate limited." }])(
 	"a problem document of another server is %j, not the service's",
 	async (members) => {

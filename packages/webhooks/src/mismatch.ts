@@ -45,7 +45,7 @@ export async function explainMismatch(
 	);
 }
 
-/** Without the quotes that some readers of environment files leave. */
+/** Removes the quotes that some readers of environment files leave around a value. */
 export function unquoted(text: string): string {
 	return text.replace(/^(["'])(.*)\1$/, "$2");
 }

@@ -42,7 +42,7 @@ export interface InboxEntry {
 export const KEEP_DAYS = 31;
 export const DAY_MS = 86_400_000;
 
-/** Throws a RangeError for what would forget events immediately or never, such as NaN from a variable that isn't set. */
+/** Throws a RangeError for days that forget events immediately or never, such as NaN from an unset variable. */
 export function checkedKeepDays(keepDays: number): number {
 	if (typeof keepDays === "number" && keepDays > 0 && Number.isFinite(keepDays)) return keepDays;
 	throw new RangeError(`keepDays is ${keepDays}; give a number of days above 0.`);

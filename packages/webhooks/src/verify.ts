@@ -43,7 +43,7 @@ export async function verify(
 	throw await explainMismatch(secrets, timestamp, bytes, signature);
 }
 
-/** What a program has instead of a secret that isn't set, in quotes or not: `${process.env.WEBHOOK_SECRET}` is "undefined". */
+/** What programs pass if the secret isn't set, in quotes or not: `${process.env.WEBHOOK_SECRET}` is "undefined". */
 const NO_SECRETS: readonly string[] = ["", "whsec_", "undefined", "null"];
 
 /** Throws a TypeError unless there are secrets and none is missing: anyone can sign with a key that is easy to guess. */
@@ -77,7 +77,7 @@ export function checkedOptions({
 	return { tolerance, now, brand };
 }
 
-/** Programs in JavaScript may leave them out, or pass a property that their server does not have, or Node's `rawHeaders`. */
+/** Programs in JavaScript may pass none, a property that their server doesn't have, or Node's `rawHeaders`. */
 function checkHeaders(headers: unknown): void {
 	if (typeof headers === "object" && headers !== null && !Array.isArray(headers)) return;
 	throw new WebhookError(
@@ -172,7 +172,7 @@ export type HeadersInput =
 
 /** The header's values, none if it is missing or empty. `name` is in lower case. */
 function headerValues(headers: HeadersInput, name: string): readonly string[] {
-	// A Map only knows a name as it was written.
+	// A Map finds only names in the same case.
 	const found = isMap(headers) ? Object.fromEntries<string>(headers) : headers;
 	const values = isLookup(found) ? [found.get(name) ?? ""] : valuesOf(found, name);
 	// Servers join the values of a repeated header with commas, which no header of ours contains.

@@ -133,7 +133,7 @@ describe("node", () => {
 		expect(ended).toEqual([true, true]);
 	});
 
-	// Putting strings together as bytes ended the process.
+	// Strings were concatenated as bytes, and the error ended the process.
 	it.each(["utf8", "latin1", "hex"] as const)(
 		"reads a request whose encoding other code has set to %s",
 		async (encoding) => {

@@ -70,7 +70,7 @@ it.each<[string, (client: never) => Store, readonly unknown[]]>([
 	for (const client of clients) expect(() => store(client as never)).toThrow(message);
 });
 
-// Redis refused to keep an event that was done, which was handled again, and the others forgot it immediately or never.
+// Redis refused to store that an event was done, so it was handled again; the others forgot it immediately or never.
 it.each([Number.NaN, 0, -1, Number.POSITIVE_INFINITY, "31"])("no store keeps events for %s days", (days) => {
 	const options = { keepDays: days as number };
 	const database = new DatabaseSync(":memory:");
@@ -235,7 +235,7 @@ describe("the table", () => {
 		database.close();
 	});
 
-	// A thousand a minute were deleted at most, so a receiver of more events than that kept them for good.
+	// At most a thousand were deleted per minute, so with more events than that, the table kept growing.
 	it("loses all old events in SQLite within a few claims, however many there are", async () => {
 		const database = new DatabaseSync(":memory:");
 		const store = sqliteStore(database);

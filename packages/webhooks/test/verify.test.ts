@@ -153,7 +153,7 @@ describe("verify", () => {
 		const headers = signed(body);
 		const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 		const lists = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]));
-		// It only found names in lower case there.
+		// In a Map, it found only names in lower case.
 		const mixed = new Map(Object.entries(headers));
 		for (const one of [headers, lower, lists, new Headers(headers), new Map(Object.entries(lower)), mixed]) {
 			expect((await verify(body, one, SECRET, AT)).id).toBe("evt_1");
@@ -274,7 +274,7 @@ describe("verify", () => {
 	it.each<[string, string | readonly string[]]>([
 		["no secret", [] as string[]],
 		["an empty secret", ""],
-		// Anyone could sign with these: they were taken for secrets.
+		// These were accepted as secrets, so anyone could sign.
 		["empty quotes, which Docker leaves in a value", '""'],
 		["quotes around spaces", " ' ' "],
 		["only the prefix", "whsec_"],

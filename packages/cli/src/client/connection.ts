@@ -125,10 +125,10 @@ export function clientFor(login: Login): Client {
 	return createClient({ ...login, retry: { onRetry: sayRetries() } });
 }
 
-/** How long after a retry the next one is worth a line, milliseconds. Those of a series follow each other faster. */
+/** Retries that follow another one within this time belong to the same series, which gets one line, milliseconds. */
 const NEWS_MS = 10_000;
 
-/** Says why a call takes long: one that gets no response is tried for minutes. */
+/** Says why a call takes long: one that gets no response is retried for minutes. */
 function sayRetries(): OnRetry {
 	let lastAt = Number.NEGATIVE_INFINITY;
 	return (error) => {

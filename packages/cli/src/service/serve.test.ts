@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-// Importing `node:http`, even for one function, also loads all of undici. A check of the doctor did so at every start.
+// Importing `node:http`, even for one function, also loads all of undici. One of the doctor's checks did so at every start.
 test("the service's modules don't load undici", async () => {
 	const program = `
 		await import(${JSON.stringify(import.meta.resolve("./serve.ts"))});

@@ -21,13 +21,13 @@ export async function renameAccount(name: string): Promise<void> {
 	await refreshSession();
 }
 
-/** Sets a new password, which ends every other session. The next one needs this one, even after signing in by link. */
+/** Sets a new password and ends every other session. Changing it again needs it, even after signing in by link. */
 export async function changePassword(body: { current?: string; password: string }): Promise<void> {
 	await api.post("/v1/account/password", { body });
 	await Promise.all([refreshSessions(), refreshSession()]);
 }
 
-/** Returns whether it hadn't ended yet. */
+/** Ends a session. False if it had already ended. */
 export async function endSession(sessionId: string): Promise<boolean> {
 	const wasOpen = await api.delete(`${SESSIONS}/{session_id}`, { path: { session_id: sessionId } }).then(
 		() => true,

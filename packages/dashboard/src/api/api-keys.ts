@@ -34,13 +34,13 @@ export async function createApiKey(projectId: string, body: Schemas["NewApiKey"]
 	return created;
 }
 
-/** Returns whether it still worked: someone else may have revoked it. */
+/** Revokes a key. False if someone else had already revoked it. */
 export async function revokeApiKey(projectId: string, keyId: string): Promise<boolean> {
 	try {
 		await api.delete(`${KEYS}/{key_id}`, { path: { project_id: projectId, key_id: keyId } });
 	} catch (error) {
 		if (!isStatus(error, 404)) throw error;
-		// Fails, too, if the user may no longer see the project.
+		// This also fails if the user may no longer see the project.
 		const keys = await queryClient.fetchQuery({ ...apiKeysQuery(projectId), staleTime: 0 });
 		if (keys.some(({ id }) => id === keyId)) throw error;
 		return false;

@@ -72,7 +72,7 @@ export const setupNeeded = async () => (await api.get("/v1/setup")).needed;
 
 export const setupQuery = queryOptions({ queryKey: ["setup"], queryFn: setupNeeded });
 
-/** Call it once the setup's page has been left, so that the browser's Back doesn't show its form again. */
+/** Call it after leaving the setup page, so that the browser's Back doesn't show its form again. */
 export const rememberSetUp = () => queryClient.setQueryData(setupQuery.queryKey, false);
 
 /** Refetches the session after projects, apps or roles changed. */

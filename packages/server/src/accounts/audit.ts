@@ -71,7 +71,7 @@ export class Audit {
 	readonly #options: AuditOptions;
 	/** By project: the entries that aren't written yet, oldest first. */
 	readonly #missing = new Map<string, AuditEntry[]>();
-	/** Runs since an entry was first kept for later. */
+	/** Null until an entry is first kept for later. */
 	#retries: Repetition | null = null;
 
 	constructor(options: AuditOptions) {

@@ -71,7 +71,7 @@ export class LongPolls {
 		const { promise, resolve } = Promise.withResolvers<WaitEnd>();
 		const end = (why: WaitEnd): void => {
 			timer.cancel();
-			// It may end more than once, and others may wait by then.
+			// Only the first call removes it. By a later one, the project may have a new set.
 			if (waiters.delete(waiter) && waiters.size === 0) this.#byProject.delete(projectId);
 			resolve(why);
 		};

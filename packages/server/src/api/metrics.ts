@@ -105,7 +105,7 @@ export function createMetrics() {
 		request(route: string, method: string, status: number, seconds: number): void {
 			requests.observe({ route, method, status: `${Math.floor(status / 100)}xx` }, seconds);
 		},
-		/** Storage gauges. If storage doesn't respond they are left out. `up` says so, and if it is full. */
+		/** Storage gauges, left out while storage doesn't respond. `posthorn_storage_up` is 0 then, and while it is full. */
 		watchStorage({ storage, storageCheck, clock, logger }: GaugeSource): void {
 			let readAt: Moment | null = null;
 			let reading: Promise<Gauges | null> = Promise.resolve(null);
@@ -241,7 +241,7 @@ export function createMetrics() {
 	};
 }
 
-/** Adds metrics. The values of gauges and `counters` are read on each scrape; those of counters are totals. */
+/** Adds metrics: `counter` and `histogram` return one to update, and the others read their values on each scrape. */
 function metricsOf(registry: Registry) {
 	const registers = [registry];
 	return {

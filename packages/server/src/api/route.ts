@@ -98,7 +98,7 @@ export interface Call<Q, B> {
 	readonly reply: FastifyReply;
 	/** The caller. @throws Error on open routes, whose callers aren't authenticated */
 	readonly principal: Principal;
-	/** Who must still have the right to call this route when storage makes a change. @throws like {@link principal} */
+	/** Whose right storage checks again with a change: null for the operator. @throws like {@link principal} */
 	readonly by: StillAllowed | null;
 	/**
 	 * Records the action in the audit log, when the handler is done and before the response is sent. By default, the

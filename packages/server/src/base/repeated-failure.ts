@@ -14,7 +14,7 @@ interface Messages {
 	/** The message of a failure, and that of the first success afterwards. */
 	readonly failed: string;
 	readonly over: string;
-	/** The level of failures; errors by default. */
+	/** The level at which failures are logged; `error` by default. */
 	readonly level?: "warn" | "error";
 }
 

@@ -36,7 +36,7 @@ const MAX_PORT = 65_535;
 /** The egress guard refuses it whatever the setting. */
 const MAIL_PORT = 25;
 
-/** Numbers in a range; the value is a whole number of a smaller unit. */
+/** Parsers of numbers from `min` to `max`. The value is converted to the smaller `unit` and rounded. */
 const numbers =
 	(what: string, form: RegExp, unit: number) =>
 	(min: number, max: number) =>

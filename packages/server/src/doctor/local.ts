@@ -14,7 +14,7 @@ import { ALL_PORTS, createGuard, type Guard, portsText } from "../net/egress.ts"
 import { createResolver } from "../net/resolver.ts";
 import { CLOCK_JUMPED, CLOCK_SEEN, markOf, QUARANTINE } from "../storage/port.ts";
 
-/** Not imported, like in api/http/connections.ts: the service loads this module as well. */
+/** Not imported, for the reason given in api/http/connections.ts: the service loads this module, too. */
 const { get } = process.getBuiltinModule("node:http");
 
 export interface Finding {

@@ -57,7 +57,7 @@ function schemaOf({ schema, knownSchema, mayPrepare }: DatabaseFacts): Finding {
 	);
 }
 
-/** By how private the connection to the database is. */
+/** Whether others can read the connection to the database, by what was found. */
 export const PRIVACY: Readonly<Record<DatabaseFacts["privacy"], Finding>> = {
 	local: ok("Encryption", "The connection to the database doesn't leave this machine."),
 	encrypted: ok("Encryption", "The connection to the database is encrypted, and its certificate verified."),

@@ -142,7 +142,7 @@ export class Webhooks {
 		return { kind: "created", view: { webhook: created, backlog: NO_BACKLOG }, secret };
 	}
 
-	/** The faults of the fields that are present, other than those that the API's schemas find. */
+	/** The faults of the fields that are present, except those that the API's schemas find. */
 	faults({ url, description, from, status }: WebhookChange): Fault[] {
 		const { limits, guard } = this.#options;
 		const faults = url === undefined ? [] : urlFaults(url, limits.maxUrlLength, guard);
@@ -227,7 +227,7 @@ export class Webhooks {
 		return this.#change(projectId, webhookId, () => storage.deleteWebhook({ projectId, webhookId, by }));
 	}
 
-	/** Changes a webhook while the lanes are stopped. `change` returns null or false if it changed nothing. */
+	/** Changes a webhook while the project's lanes are held. `change` resolves with null or false if it changed nothing. */
 	#change<T>(projectId: string, webhookId: string, change: () => Promise<T>): Promise<T> {
 		return this.#options.engine.change(projectId, change, (changed) => (changed ? { webhookId } : "nothing"));
 	}

@@ -126,8 +126,8 @@ async function findDeliveries(
 	const rows: Found[] = [...unattempted.rows];
 	const attempts = attemptsOf(filter, few !== null);
 	let next: string | null | undefined = before;
-	// Most entries are shown, so the first step reads what a page needs; of given events, a few more take less time than
-	// another step.
+	// Most entries are shown, so the first step reads what a page needs. For given events it reads a few more, which takes
+	// less time than another step.
 	const missing = limit - rows.length;
 	let step = isOfEvents(filter) ? nextStep(limit, missing, 1) : missing;
 	for (let scanned = 0, found = 0; next !== null && scanned < LOG_READS.attemptsScanned && !isGone(); ) {

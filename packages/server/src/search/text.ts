@@ -110,7 +110,7 @@ class LogSearch<P, F> {
 	readonly #log: Log<P, F>;
 	/** What was found and not taken yet. */
 	readonly #left: { readonly found: F; readonly writtenAt: number }[] = [];
-	/** The position of the last one that was taken; before that, where this search began. */
+	/** The position of the last one taken; at first, where this search began. */
 	#taken: P | null | undefined;
 	#before: P | null | undefined;
 	/** How many entries were read, and when the oldest of them was written: infinity if none was. */

@@ -63,7 +63,7 @@ function readStream(request: IncomingMessage, maxBytes: number): Promise<Uint8Ar
 		};
 		if (Number(request.headers["content-length"]) > maxBytes) return stop(new BodyTooLargeError(maxBytes));
 		request.on("data", (part: Uint8Array | string) => {
-			// Text if other code has called `setEncoding`.
+			// Chunks are text if other code has called `setEncoding`.
 			const chunk = typeof part === "string" ? Buffer.from(part, request.readableEncoding ?? "utf8") : part;
 			chunks.push(chunk);
 			size += chunk.length;

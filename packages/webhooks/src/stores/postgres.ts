@@ -50,7 +50,7 @@ export function postgresStore(
 				LIMIT ${PURGE_ROWS} FOR UPDATE SKIP LOCKED) RETURNING 1`,
 			[keepDays],
 		);
-		// Soon again if there are more, so that the table doesn't outgrow the purges.
+		// If there may be more, the next claim purges again, so that the table doesn't grow faster than it is purged.
 		if (length === PURGE_ROWS) purgedAt = Number.NEGATIVE_INFINITY;
 	}
 

@@ -75,7 +75,7 @@ export function sqliteStore(
 	let purgedAt = Number.NEGATIVE_INFINITY;
 	function purgeSometimes(): void {
 		if (now() - purgedAt < PURGE_EVERY_MS) return;
-		// Soon again if there are more, so that the table doesn't outgrow the purges.
+		// If there may be more, the next claim purges again, so that the table doesn't grow faster than it is purged.
 		const { length } = purge.all(now() - keepMs);
 		purgedAt = length < PURGE_ROWS ? now() : Number.NEGATIVE_INFINITY;
 	}

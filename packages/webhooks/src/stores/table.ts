@@ -1,6 +1,6 @@
 /** The name of the table unless another is given. */
 export const TABLE = "posthorn_events";
-/** Expired rows are looked for this often, and deleted this many at a time, so that a claim never waits for long. */
+/** How often a claim checks for expired rows, and how many it deletes: few, so that it never takes long. */
 export const PURGE_EVERY_MS = 60_000;
 export const PURGE_ROWS = 1_000;
 

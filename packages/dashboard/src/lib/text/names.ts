@@ -21,7 +21,7 @@ export const isolated = (text: string): string =>
 /** A name or id as someone typed or pasted it, without space around it, and without what {@link isolated} adds to a copied one. */
 export const typedName = (text: string): string => text.replace(/[\u2068\u2069]/g, "").trim();
 
-/** What can be seen of a name: characters that show nothing are gone, and spaces in a row, of any kind, are one. */
+/** A name as it looks: without invisible characters, and with one space for spaces of any kind in a row. */
 const seen = (name: string): string =>
 	typedName(name)
 		.normalize("NFC")

@@ -28,7 +28,7 @@ function Invited({ token }: { token: string }) {
 	const look = useQuery(invitationLookQuery(token));
 	const signedIn = useQuery(sessionQuery);
 	const session = signedIn.data;
-	// The form stays once it has signed in: otherwise, another button would accept meanwhile, and nothing show why it failed.
+	// The form stays after it has signed in. Otherwise a second button would appear, and no error would be shown.
 	const [hasBegun, setBegun] = useState(false);
 	if (isStatus(look.error, 404, 409, 422)) return <Over />;
 	const failed = [look, signedIn].find(({ data, error }) => data === undefined && error !== null);

@@ -13,7 +13,7 @@ interface JoinProps {
 	/** Whom the invitation is for, if it says. */
 	email: string | null;
 	projectId: string;
-	/** Called before an existing account signs in, which is only half of it. */
+	/** Called before an existing account signs in: joining comes after that. */
 	onBegin: () => void;
 }
 

@@ -7,7 +7,7 @@ import { Bag, type Baggable } from "../../base/collections.ts";
 import { Turns } from "../../base/turns.ts";
 import { networkOf } from "../auth/callers.ts";
 
-/** The limits by default: see budgets.ts. Milliseconds, except `connections`. */
+/** The default limits, from budgets.ts: milliseconds, except `connections`. */
 const LIMITS = {
 	connections: CONNECTIONS.most,
 	stallMs: RESPONSES.stallMs,
@@ -29,7 +29,7 @@ export interface ConnectionsOptions extends Partial<ConnectionLimits> {
 	readonly callerOf: (request: IncomingMessage) => string | null;
 }
 
-/** Not imported: importing `node:http` also loads all of undici, which takes time at every start, and memory. */
+/** Not imported: importing `node:http` also loads all of undici, which costs time at each start, and memory. */
 const { createServer } = process.getBuiltinModule("node:http");
 
 /** A request being processed. */

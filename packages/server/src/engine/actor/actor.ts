@@ -105,7 +105,7 @@ export class Actor {
 	readonly post = (message: Message): void => this.#inbox.post(message);
 
 	/**
-	 * Has the loop handle what was read; null, after a delay, if the read failed and must be repeated.
+	 * Calls `handle` in the loop with what was read; with null, after a delay, if the read failed and must be repeated.
 	 *
 	 * @param discard called instead if the actor has ended
 	 */
@@ -122,7 +122,7 @@ export class Actor {
 		});
 	}
 
-	/** Has the loop visit a lane that may have something to start. Call it only from the loop. */
+	/** Marks a lane that may have something to start. Call it only from the loop. */
 	revisit(lane: Lane): void {
 		this.#lanes.mark(lane);
 	}

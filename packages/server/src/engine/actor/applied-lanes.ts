@@ -15,8 +15,8 @@ export class AppliedLanes {
 	readonly #lanes: LaneSet;
 	readonly #drop: (lane: Lane) => void;
 	/**
-	 * Attempts in flight at the project's previous owners, which settle them, or lose them if they are too late: those that
-	 * storage listed when all lanes were last loaded.
+	 * Attempts in flight at the project's previous owners, as of when all lanes were last loaded. Their owners settle them,
+	 * or lose them if they are too late.
 	 */
 	elsewhere: readonly HandedOver[] = [];
 	#elsewhereTimer: Timer | null = null;
@@ -113,7 +113,7 @@ export class AppliedLanes {
 
 	/** Forgets attempts that aren't settled in time, so that they are repeated. */
 	#watchElsewhere(): void {
-		this.end();
+		this.#elsewhereTimer?.cancel();
 		if (this.elsewhere.length === 0) return;
 		const { projectId, context } = this.#work;
 		const { clock, storage } = context;
@@ -127,6 +127,7 @@ export class AppliedLanes {
 		);
 	}
 
+	/** Cancels the timer: the actor has ended. */
 	end(): void {
 		this.#elsewhereTimer?.cancel();
 	}

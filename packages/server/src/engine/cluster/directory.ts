@@ -124,7 +124,7 @@ export class Directory implements EpochKeeper {
 		for (const projectId of projectIds) this.#tell(projectId, { kind: "sweep" });
 	}
 
-	/** Posts the message to the project's actor. If there is none, the project is taken, and one reads it from storage. */
+	/** Posts the message to the project's actor. Without one, takes the project: its new actor reads storage. */
 	#tell(projectId: string, message: Message): void {
 		const actor = this.#owned.working(projectId);
 		if (actor) actor.post(message);

@@ -15,6 +15,7 @@ export const QUEUE_NAMES = ["requested", "retry", "replay"] as const satisfies r
 /** A lane that only skips events stores its position once it is this many events ahead. */
 const MAX_LAG = 2_000;
 
+/** The keys that sign a webhook's requests. */
 export type LaneKeys = Required<Pick<Target, "key" | "standardKey">>;
 
 /**
@@ -57,7 +58,7 @@ export class Lane {
 	awaits: string | null = null;
 	/** Body size of the next event if it found no slot, bytes. It is then read again only with a slot in hand. */
 	refusedBytes: number | null = null;
-	/** The slot that it holds while it reads its next event. */
+	/** The slot that the lane holds while it reads its next event. */
 	claimed: Slot | null = null;
 	alarm: { readonly at: number; readonly timer: Timer } | null = null;
 

@@ -39,7 +39,7 @@ export interface LogReaderOptions {
 	readonly storage: Pick<LogStorage, "readLog">;
 	readonly projectId: string;
 	readonly budget: WindowBudget;
-	/** Passes the chunk, once it is read, to the lanes that wait for this key. */
+	/** Passes on a chunk that is being read, for the lanes that wait for this key. */
 	readonly deliver: (key: string, reading: Promise<Chunk>) => void;
 }
 

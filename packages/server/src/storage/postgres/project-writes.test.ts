@@ -8,7 +8,7 @@ import { openNode, worldOf } from "../../../test/storage/postgres/world.ts";
 import { PROJECT_WRITES } from "../../base/budgets.ts";
 import type { PostgresStorage } from "./index.ts";
 
-// A busy machine may stand still for longer than a transaction normally waits for rows, so the test wouldn't see it wait.
+// A busy machine may pause for longer than a transaction normally waits for rows. The test would then never see it wait.
 vi.mock("../../base/budgets.ts", async (original) => {
 	const budgets = await original<typeof import("../../base/budgets.ts")>();
 	return { ...budgets, LOCKED_ROWS: { waitMs: 5_000 } };

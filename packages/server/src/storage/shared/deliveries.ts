@@ -254,13 +254,13 @@ export const ended = (
 	dismissed,
 });
 
-/** In SQL: a lane of `webhooks w` and `lanes l`, with its webhook's number and what is open as it is stored. */
+/** The columns of a lane in SQL, from `webhooks w` and `lanes l`. `open` is as the engine stores it. */
 export const LANE = `
 	w.no, w.id AS "webhookId", w.url, w.status, w.max_in_flight AS "maxInFlight", w.sealed_digest AS "sealedDigest",
 	CASE WHEN w.standard_webhooks THEN w.sealed_standard_digest END AS "sealedStandardDigest",
 	l.position, l.open, l.skip_through AS "skipThrough"`;
 
-/** A row of such a SELECT. */
+/** A row with these columns. */
 export interface LaneRow<Open> extends Omit<LaneState, "subscriptions" | "open"> {
 	readonly no: number;
 	readonly open: Open;

@@ -101,7 +101,7 @@ function newestAttemptOf(row: AttemptRow, webhookId: string): LatestAttempt["new
 	return newest;
 }
 
-/** Of a delivery that doesn't exist. */
+/** The result for a delivery that doesn't exist. */
 export const NO_ATTEMPT: LatestAttempt = { newest: null, dismissed: false, next: null };
 
 /** For each of these deliveries, in the same order. */

@@ -92,7 +92,7 @@ export function* removeMember(project: number, p: MemberOf & By): Steps<"removed
 	return "removed";
 }
 
-/** Why a member can't get this role, or be removed (null); null if nothing is against it. Holds the members. */
+/** Why a member can't get this role (or be removed, if `role` is null); null if they can. Locks the members. */
 function* refusalOf(project: number, { accountId, by }: MemberOf & By, role: Role | null): Steps<Refusal | null> {
 	const member = yield* holdMember(project, accountId);
 	if (!(yield* mayStill(project, by))) return "not_allowed";

@@ -157,14 +157,16 @@ const LISTS = new Fragment({
 	postgres: "CAST(json_agg(seqs) FILTER (WHERE seqs IS NOT NULL) AS text)",
 	sqlite: "json_group_array(json(seqs)) FILTER (WHERE seqs IS NOT NULL)",
 });
+/** How many entries were found up to and including a row's bucket. */
 const FOUND = fragment("found + coalesce(json_array_length(seqs), 0)");
+/** The oldest bucket that has entries. */
 const END = new Fragment({ postgres: `greatest(after, kept) / ${BUCKET}`, sqlite: `max(after, kept) / ${BUCKET}` });
 
-/** Nulls without a range. */
+/** The range's members are null if the project has none. */
 interface Entries extends Nullable<Range> {
-	/** Arrays of numbers, as JSON. */
+	/** JSON: an array of numbers for each bucket that has entries. */
 	readonly lists: string | null;
-	/** The last bucket that was read; one above the first one if none was. */
+	/** The last bucket that was read; the one above the first if none was. */
 	readonly bucket: number | null;
 }
 type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
@@ -198,7 +200,7 @@ export function* findReferences(
 	{ projectId, reference, limit }: ProjectRef & { readonly reference: EventReference; readonly limit: number },
 ): Steps<ReferencedEvents> {
 	const ref = referenceNumber(projectId, reference);
-	// One step finds a value that many events have in the last buckets, and one that few have by reading the others, too.
+	// For a value that many events have, this reads only the newest buckets; for one that few have, often all of them.
 	const [[newest], [ends]] = yield* together(
 		entriesFrom(project, ref, Number.MAX_SAFE_INTEGER, limit + 1),
 		endsOf(project),

@@ -165,8 +165,8 @@ function knownKeys(deliveries: Static<ReturnType<typeof namedDeliveries>>): Deli
 type Matching = Omit<MatchingReplays, "limit">;
 
 /**
- * For whom something long is done, in pieces. Storage checks `by` again with each piece, and leaves it undone once the
- * right has ended. `authorizeAgain` is called before each piece, and if storage did nothing, which may be why.
+ * The caller's rights during a bulk action, which is done in pieces. Storage checks `by` again with each piece, and does
+ * nothing once the right has ended. `authorizeAgain` is called before each piece, and after one that did nothing.
  */
 type Rights = Pick<Call<unknown, unknown>, "by" | "authorizeAgain">;
 

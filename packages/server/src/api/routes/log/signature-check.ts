@@ -119,7 +119,7 @@ function findingsOf(sent: Sent, sentBody: Uint8Array, check: SignatureCheck | nu
 	return findings.filter(({ code }) => !seenCodes.has(code) && seenCodes.add(code));
 }
 
-/** @param part what it is about: by default, what its code begins with */
+/** @param part by default, the first word of the code */
 const finding =
 	(state: Finding["state"]) =>
 	(code: string, detail: string, part = code.split("_", 1)[0] as Finding["part"]): Finding => {

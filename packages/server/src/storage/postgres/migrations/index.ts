@@ -160,7 +160,7 @@ async function createVersionTable(client: Client): Promise<void> {
 		)`);
 }
 
-/** How many migrations a database has that has a schema. */
+/** How many migrations have been applied to a database that has the schema. */
 export async function schemaVersion(client: Client): Promise<number> {
 	const { rows } = await client.query<{ version: number }>(
 		"SELECT coalesce(max(version), 0) AS version FROM posthorn.schema_versions",

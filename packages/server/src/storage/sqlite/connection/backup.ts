@@ -15,13 +15,13 @@ import { openToRead } from "./reading.ts";
 /**
  * Copies a database into one complete file with everything committed before the copy began, even while a service uses
  * it. The service continues to read and write; only its write-ahead log grows until the copy is done. The target
- * appears on disk only when it's complete. Rejects with a StorageError `unusable` if the target already exists or its
- * folder doesn't, or it's the name of a folder, or the source isn't a Posthorn database.
+ * appears on disk only when it's complete. Rejects with a StorageError `unusable` if the target already exists, its
+ * folder doesn't, or it ends with a slash, or if the source isn't a Posthorn database.
  */
 export async function backupSqlite(sourcePath: string, targetPath: string): Promise<void> {
 	const target = resolve(targetPath);
 	if (existsSync(target)) throw alreadyThere(target);
-	// Resolving it has removed the slash, so the copy would be a file where a folder was meant.
+	// `resolve` removes the slash, so the copy would be a file where a folder was meant.
 	if (/[/\\]$/.test(targetPath))
 		throw new StorageError(
 			"unusable",

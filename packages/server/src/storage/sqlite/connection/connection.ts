@@ -89,12 +89,12 @@ export class Connection {
 		return this.prepare(text).get(values) as R | undefined;
 	}
 
-	/** The rows, read no further than they are used. */
+	/** Reads rows one by one, as the caller asks for them. */
 	each<R extends object = Row>(text: string, ...values: readonly SQLInputValue[]): Iterable<R> {
 		return this.prepare(text).iterate(values) as Iterable<R>;
 	}
 
-	/** How many rows a statement changed. */
+	/** Runs a statement and returns how many rows it changed. */
 	run(text: string, ...values: readonly SQLInputValue[]): number {
 		return Number(this.prepare(text).statement.run(...values).changes);
 	}

@@ -47,7 +47,7 @@ function insertAttempts(c: Connection, projectNo: number, attempts: readonly Att
 		return true;
 	} catch (error) {
 		if (!isUniqueViolation(error)) throw error;
-		// Rows are numbered upward, so these are the ones inserted here.
+		// New rows get the next numbers, so the last ones are those inserted here.
 		c.run("DELETE FROM attempts WHERE no > (SELECT max(no) FROM attempts) - ?", inserted);
 		return false;
 	}

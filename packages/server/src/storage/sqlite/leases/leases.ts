@@ -64,7 +64,7 @@ function findRung(c: Connection, limit: number, now: number): Free[] {
 	return rung;
 }
 
-/** `since`: when the retry was due or the lease ended; 0 for a project with news. */
+/** `since` is when a retry was due or a lease ended; 0 for a project with news. */
 interface Rung extends Free {
 	readonly since: number;
 }

@@ -114,7 +114,7 @@ type EventRow = {
 /** The numbers of the first row and the last one, and the time before which events are old. */
 type Range = readonly [from: number, last: number, cutoff: number];
 
-/** Except those that wait in a lane. */
+/** Leaves out events that wait in a lane: the last parameter lists them. */
 const DELETE_EVENTS = `
 	DELETE FROM events NOT INDEXED WHERE no >= ? AND no <= ? AND published_at < ?
 		AND NOT EXISTS (SELECT 1 FROM attempts WHERE project_no = events.project_no AND seq = events.seq)
