@@ -7,10 +7,10 @@ import { type Fault, type Invalid, trimmed } from "../base/text.ts";
 import {
 	type Actor,
 	type ApiKey,
+	type By,
 	KEY_SCOPES,
 	type KeyScope,
 	type KeyStorage,
-	type OnBehalf,
 	type Page,
 	type StillAllowed,
 	type Storage,
@@ -24,7 +24,7 @@ export const API_KEY_PREFIX = "phk_";
 /** The part of a key that is stored and shown to tell keys apart; 48 bits of the 256. */
 const SHOWN_CHARACTERS = 12;
 
-export interface NewKey extends OnBehalf {
+export interface NewKey extends By {
 	readonly projectId: string;
 	readonly name: string;
 	/** All of them by default. */

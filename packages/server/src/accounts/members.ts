@@ -1,7 +1,7 @@
 import { INVITATIONS } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
-import type { Accepting, Account, AccountStorage, Invitation, Membership, OnBehalf, Role } from "../storage/port.ts";
+import type { Accepting, Account, AccountStorage, By, Invitation, Membership, Role } from "../storage/port.ts";
 import { createKey, keyHash } from "./tokens.ts";
 
 const INVITATION_MS = 7 * 86_400_000;
@@ -12,7 +12,7 @@ export interface MembersOptions {
 	readonly ids: IdSource;
 }
 
-export type Invited = Pick<Invitation, "projectId" | "role" | "email" | "invitedBy"> & Required<OnBehalf>;
+export type Invited = Pick<Invitation, "projectId" | "role" | "email" | "invitedBy"> & Required<By>;
 
 /** Who may do what in which project, and how others become members. Rejects only if storage fails. */
 export class Members {

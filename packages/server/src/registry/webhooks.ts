@@ -8,9 +8,9 @@ import { sealSecret } from "../engine/signing-keys.ts";
 import type { Guard } from "../net/egress.ts";
 import type {
 	Backlog,
+	By,
 	Page,
 	RegistryStorage,
-	StillAllowed,
 	Storage,
 	Webhook,
 	WebhookPatch,
@@ -102,12 +102,10 @@ export interface WebhooksOptions {
 const AT_ONCE = 200;
 const NO_BACKLOG: Backlog = { events: 0, oldestAt: null };
 
-/** On whose behalf: null for the operator. For others who have lost the right, there is no project and no webhook. */
-type By = StillAllowed | null;
-
 /**
  * Webhooks and their settings. Each change is made while the project's lanes are stopped, so once it returns, nothing
- * is sent with the old settings. Rejects only if storage fails.
+ * is sent with the old settings. `by` is on whose behalf, null for the operator: for others who have lost the right, there
+ * is no project and no webhook. Rejects only if storage fails.
  */
 export class Webhooks {
 	readonly #options: WebhooksOptions;
@@ -116,7 +114,7 @@ export class Webhooks {
 		this.#options = options;
 	}
 
-	async create(projectId: string, input: NewWebhookInput, by: By = null): Promise<CreateWebhookResult> {
+	async create(projectId: string, input: NewWebhookInput, by: By["by"] = null): Promise<CreateWebhookResult> {
 		const { storage, engine, seal, clock, ids, limits, random } = this.#options;
 		const id = ids.next("webhook");
 		const secret = createSecret(random);
@@ -189,7 +187,7 @@ export class Webhooks {
 		projectId: string,
 		webhookId: string,
 		change: WebhookChange,
-		by: By = null,
+		by: By["by"] = null,
 	): Promise<UpdateWebhookResult> {
 		const { url, description, max_in_flight, standard_webhooks, ...rest } = change;
 		const patch: WebhookPatch = {
@@ -211,7 +209,7 @@ export class Webhooks {
 	}
 
 	/** Rotates the secret and returns the new one, which can't be read again. Null if there is no such webhook. */
-	async rotateSecret(projectId: string, webhookId: string, by: By = null): Promise<string | null> {
+	async rotateSecret(projectId: string, webhookId: string, by: By["by"] = null): Promise<string | null> {
 		const { seal, storage, random } = this.#options;
 		const secret = createSecret(random);
 		const sealed = sealSecret(seal, secret, webhookId);
@@ -222,7 +220,7 @@ export class Webhooks {
 	}
 
 	/** False if there is no such webhook. */
-	delete(projectId: string, webhookId: string, by: By = null): Promise<boolean> {
+	delete(projectId: string, webhookId: string, by: By["by"] = null): Promise<boolean> {
 		const { storage } = this.#options;
 		return this.#change(projectId, webhookId, () => storage.deleteWebhook({ projectId, webhookId, by }));
 	}

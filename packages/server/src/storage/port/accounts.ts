@@ -66,16 +66,11 @@ export interface StillMember {
 	readonly role: Role;
 }
 
-export interface OnBehalf {
-	/** Who must still be a member; null for the operator. */
-	readonly by?: StillMember | null;
-}
-
 /** Such a member, or a key of the project that must still exist. */
 export type StillAllowed = StillMember | { readonly keyId: string };
 
-/** For whom something is stored or changed: null for the operator. */
 export interface By {
+	/** On whose behalf something is stored or changed; null for the operator. */
 	readonly by?: StillAllowed | null | undefined;
 }
 
