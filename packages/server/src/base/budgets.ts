@@ -163,8 +163,7 @@ export const SEARCH = {
 	catchUpSteps: 8,
 	/** The newest events of an order id or an e-mail address that a filter considers. */
 	eventsOfReference: 200,
-	/** … and how many of their attempts a list of these considers, from the newest event on, since each page sorts all, …
-	 */
+	/** … how many of their attempts a list considers, from the newest event on, since each page sorts all of them, … */
 	attemptsOfReference: 500,
 	/** … and fewer of a value that more events have: most likely, that isn't one order or one customer. */
 	ofCommonReference: { events: 50, attempts: 150 },
