@@ -43,8 +43,11 @@ export async function verify(
 	throw await explainMismatch(secrets, timestamp, bytes, signature);
 }
 
-/** What programs pass if the secret isn't set, in quotes or not: `${process.env.WEBHOOK_SECRET}` is "undefined". */
-const NO_SECRETS: readonly string[] = ["", "whsec_", "undefined", "null"];
+/**
+ * What programs pass if the secret isn't set, in quotes or not, after the prefix or not: `${process.env.WEBHOOK_SECRET}`
+ * is "undefined".
+ */
+const NO_SECRETS: readonly string[] = ["", "undefined", "null"];
 
 /** Throws a TypeError unless there are secrets and none is missing: anyone can sign with a key that is easy to guess. */
 export function checkedSecrets(secret: string | readonly string[], hint = ""): readonly string[] {
@@ -59,7 +62,8 @@ export function checkedSecrets(secret: string | readonly string[], hint = ""): r
 }
 
 function isMissing(secret: string): boolean {
-	return NO_SECRETS.includes(unquoted(secret.trim()).trim());
+	const bare = unquoted(secret.trim()).trim();
+	return NO_SECRETS.includes(bare.replace(/^whsec_/, ""));
 }
 
 /** Fills in the defaults. Throws a RangeError for a tolerance or brand that would accept everything or nothing. */

@@ -280,6 +280,8 @@ describe("verify", () => {
 		["only the prefix", "whsec_"],
 		["undefined as text", `${undefined}`],
 		["null as text, in quotes", '"null"'],
+		["undefined as text after the prefix", `whsec_${undefined}`],
+		["null as text after the prefix, in quotes", "'whsec_null'"],
 		["a blank secret", " \n"],
 		["an unset variable", undefined as unknown as string],
 		["an unset variable among others", [SECRET, undefined as unknown as string]],
