@@ -42,8 +42,11 @@ export interface InboxEntry {
 export const KEEP_DAYS = 31;
 export const DAY_MS = 86_400_000;
 
-/** Throws a RangeError for days that forget events immediately or never, such as NaN from an unset variable. */
+/** PostgreSQL has no times that are much further back than this. */
+const MOST_DAYS = 1_000_000;
+
+/** Throws a RangeError for days that forget events immediately, such as NaN, or go further back than every store can. */
 export function checkedKeepDays(keepDays: number): number {
-	if (typeof keepDays === "number" && keepDays > 0 && Number.isFinite(keepDays)) return keepDays;
-	throw new RangeError(`keepDays is ${keepDays}; give a number of days above 0.`);
+	if (typeof keepDays === "number" && keepDays > 0 && keepDays <= MOST_DAYS) return keepDays;
+	throw new RangeError(`keepDays is ${keepDays}; give a number of days above 0, at most 1000000.`);
 }
