@@ -71,7 +71,7 @@ export class Audit {
 	readonly #options: AuditOptions;
 	/** By project: the entries that aren't written yet, oldest first. */
 	readonly #missing = new Map<string, AuditEntry[]>();
-	/** Null until an entry is first kept for later. */
+	/** Null until an entry is first kept for later; stopped once the log is closed. */
 	#retries: Repetition | null = null;
 
 	constructor(options: AuditOptions) {
@@ -80,7 +80,7 @@ export class Audit {
 
 	/** Resolves once the entry is written, or kept for later because storage failed. */
 	async record(actor: Actor, note: AuditNote): Promise<void> {
-		const { storage, clock, disk, ids, logger } = this.#options;
+		const { storage, clock, ids, logger } = this.#options;
 		const entry = { id: ids.next("audit"), at: clock.now(), actor, target: null, detail: {}, ...note };
 		try {
 			await storage.appendAudit(entry);
@@ -88,10 +88,7 @@ export class Audit {
 			if (!(error instanceof StorageError)) throw error;
 			logger.error({ reason: error.message, entry }, "an entry of the audit log is written later");
 			this.#missing.set(note.projectId, [...(this.#missing.get(note.projectId) ?? []), entry]);
-			this.#retries ??= repeat(disk, RETRY_MS, async () => {
-				await this.#catchUp();
-				return RETRY_MS;
-			});
+			this.#retries ??= this.#startRetries();
 		}
 	}
 
@@ -118,8 +115,17 @@ export class Audit {
 
 	/** Tries again to write what is missing. */
 	async close(): Promise<void> {
-		await this.#retries?.stop();
+		// An entry may be kept even after this, which must not start them.
+		this.#retries ??= this.#startRetries();
+		await this.#retries.stop();
 		await this.#catchUp();
+	}
+
+	#startRetries(): Repetition {
+		return repeat(this.#options.disk, RETRY_MS, async () => {
+			await this.#catchUp();
+			return RETRY_MS;
+		});
 	}
 
 	async #catchUp(): Promise<void> {

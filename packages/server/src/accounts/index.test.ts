@@ -132,6 +132,16 @@ test("an entry of the audit log that storage couldn't take is written once it ca
 	expect(disk.nextAt).toBeNull();
 });
 
+// It was tried again every five seconds for good, with storage that was closed.
+test("an entry that storage can't take once the audit log is closed leaves no timer", async () => {
+	const storage = { appendAudit: () => Promise.reject(new StorageError("lost", "Storage is closed.")) };
+	const disk = new VirtualClock();
+	const auditLog = new Audit({ ...rig, storage, disk, logger: silentLogger });
+	await auditLog.close();
+	await auditLog.record(ACTOR, { projectId: rig.ids.next("project"), action: "webhook.changed" });
+	expect(disk.nextAt).toBeNull();
+});
+
 test("closing leaves no timer", async () => {
 	expect(rig.clock.nextAt).not.toBeNull();
 	await accounts.close();
