@@ -151,6 +151,31 @@ export function describeHistory(harness: StorageHarness): void {
 			}
 		});
 
+		// On SQLite, it considered the oldest ones, so a delivery with very many attempts wasn't listed at all.
+		test("a filter that considers only some attempts of a delivery considers the newest ones", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event, other] = await world.publish(project, "a", "a");
+			const attempts = Array.from({ length: 5 }, (_, i) =>
+				world.attempt(webhook, other!, {
+					replay: i >> 1,
+					attempt: 1 + (i & 1),
+					status: "failed",
+					startedAt: START + i,
+				}),
+			);
+			const older = world.attempt(webhook, event!, { status: "failed", startedAt: START - 1 });
+			await world.settle(await world.lease(project), { attempts: [older, ...attempts] });
+			for (const webhookIds of [undefined, [webhook]]) {
+				const filter = { seqs: [2, 1], maxAttempts: 2, ...(webhookIds && { webhookIds }) };
+				const { rows } = await world.storage.listFollowedAttempts({ projectId: project, filter, page: ALL });
+				expect(rows.map(({ id, isFollowed }) => [id, isFollowed])).toEqual([
+					[attempts[4]!.id, false],
+					[attempts[3]!.id, true],
+				]);
+			}
+		});
+
 		test("a page ends early to limit the bytes of its bodies, but has at least one row", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);

@@ -72,7 +72,9 @@ function matching(
 	const seqs = new Set(named.filter((seq) => kind.seqs?.includes(seq) !== false));
 	const begin = { projectNo, webhookNo: 0, replay: 0, attempt: 0 };
 	const rows = [...seqs]
-		.flatMap((seq) => [...tables.attempts.by.delivery.ascending({ ...begin, seq }, { ...begin, seq: seq + 1 })])
+		.flatMap((seq) =>
+			[...tables.attempts.by.delivery.ascending({ ...begin, seq }, { ...begin, seq: seq + 1 })].reverse(),
+		)
 		.slice(0, kind.maxAttempts)
 		.filter(
 			(row) =>

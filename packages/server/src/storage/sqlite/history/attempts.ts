@@ -264,12 +264,18 @@ function rangesOf(c: Connection, projectNo: number | null, kind: AttemptKind): R
 	const seqs = seqsOf(c, projectNo, kind);
 	if (seqs !== null) {
 		if (seqs.length === 0) return null;
-		// The few attempts of these events, in the order of the events: no other index is considered.
+		// The few attempts of these events, in the order of the events, the newest of each delivery first: no other index is
+		// considered. A join can't be read in this order without sorting, so the newest of each event are listed.
 		const selection = `
 			FROM (
-				SELECT attempts.* FROM json_each(?4) CROSS JOIN attempts INDEXED BY attempts_by_delivery
-					ON project_no = ?1 AND seq = value
-						${webhooks === null ? "" : "AND webhook_no IN (SELECT value FROM json_each(?6))"}
+				SELECT attempts.* FROM json_each(?4) event CROSS JOIN json_each((
+					SELECT json_group_array(no) FROM (
+						SELECT no FROM attempts INDEXED BY attempts_by_delivery
+						WHERE project_no = ?1 AND seq = event.value
+							${webhooks === null ? "" : "AND webhook_no IN (SELECT value FROM json_each(?6))"}
+						ORDER BY webhook_no DESC, replay DESC, attempt DESC LIMIT ?5
+					)
+				)) newest CROSS JOIN attempts ON attempts.no = newest.value
 				LIMIT ?5
 			)
 			WHERE id >= ?2 AND id < ?3
