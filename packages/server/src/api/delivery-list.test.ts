@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import type { Json } from "../../test/api/response.ts";
 import { answered } from "../engine/send/receiver.fixture.ts";
+import { StorageError } from "../storage/port.ts";
 
 /** So long that no retry is made unless someone asks for it. */
 const DELAYS_MS = [3_600_000];
@@ -169,6 +170,30 @@ test("a failed delivery is dismissed: it stays in the list, but needs no decisio
 	expect(json.data.map((entry) => (entry as unknown as { action: string }).action)).toEqual(
 		expect.arrayContaining(["delivery.dismissed", "deliveries.dismissed"]),
 	);
+});
+
+// The response said that storage was away, without the cursor, after deliveries had been dismissed.
+test("a dismissal by order that can't tell what it leaves out dismisses nothing", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	api.receiver.answer = answered(500);
+	const events: readonly Json[] = (
+		await Promise.all(
+			[1, 2].map(() =>
+				api.call("POST", `${project}/events`, { body: { type: "delivery.success", data: { order_id: "ord_9" } } }),
+			),
+		)
+	).map(({ json }) => json as unknown as Json);
+	await api.attempted(2);
+	for (const { id } of events) await api.call("POST", `${webhook}/deliveries/${id}/retry`);
+	await api.attempted(2);
+	const dismiss = () => api.call("POST", `${project}/dismissals`, { body: { filter: { order_id: ["ord_9"] } } });
+	const away = new StorageError("lost", "The connection is gone.");
+	const counts = vi.spyOn(api.parts.storage, "hasMoreAttempts").mockRejectedValue(away);
+	expect((await dismiss()).status).toBe(503);
+	counts.mockRestore();
+	expect(await list(project, "state=failed&unhandled=true")).toHaveLength(2);
+	expect((await dismiss()).json).toMatchObject({ count: 2, next_cursor: null, searched: { capped: false } });
 });
 
 test("filters combine, take several values, and pages lose nothing", async () => {

@@ -447,6 +447,8 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 						return { count: done.length, skipped: deliveries.length - done.length };
 					}
 					const { filter: matching, searched } = await logFilter(references, projectId, filter, 1, TYPES);
+					// Before anything is done, so that what was done isn't reported as an error.
+					const about = await searched();
 					const failed = { ...matching, states: ["failed"] as const, tests: null, unhandled: true };
 					let before = positionOf(body.cursor, "/cursor");
 					for (let page = 0; page < DISMISSED_PAGES; page++) {
@@ -455,7 +457,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 						before = next ?? undefined;
 						if (next === null) break;
 					}
-					return { count: done.length, next_cursor: cursorOf(before ?? null), ...(await searched()) };
+					return { count: done.length, next_cursor: cursorOf(before ?? null), ...about };
 				} finally {
 					// Even if a later step failed.
 					if (done.length > 0) audit(note(done));
