@@ -230,10 +230,10 @@ export class People {
 			if (tried.kind !== "right") return tried;
 		}
 		const passwordHash = await passwords.hash(password, account.id);
-		const isSet = await storage.setPassword({ accountId: account.id, passwordHash, keepSessionId: session.id });
-		if (!isSet) return { kind: "ended" };
-		this.#log("the password was changed; other sessions and links have ended", account.id, {});
-		return { kind: "changed" };
+		const byLink = current === undefined;
+		const kind = await storage.setPassword({ accountId: account.id, passwordHash, keepSessionId: session.id, byLink });
+		if (kind === "changed") this.#log("the password was changed; other sessions and links have ended", account.id, {});
+		return { kind };
 	}
 
 	/**

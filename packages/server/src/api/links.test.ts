@@ -19,6 +19,16 @@ afterEach(() => api.close());
 
 const isSignedIn = async (browser: Browser) => (await browser.call("GET", "/v1/session")).status === 200;
 
+// Each of them was set.
+test("of several new passwords at once without the old one, one is set", async () => {
+	const { json } = await operator.call("POST", "/v1/sign-in-links", { body: { email: EMAIL } });
+	const browser = new Browser(api);
+	await browser.call("POST", "/v1/session", { body: { token: json.url.split("#")[1] } });
+	const passwords = ["a new password", "another password", "a third password"];
+	const set = passwords.map((password) => browser.call("POST", "/v1/account/password", { body: { password } }));
+	expect((await Promise.all(set)).map(({ status }) => status).sort()).toEqual([204, 422, 422]);
+});
+
 test("a link signs in once, within 15 minutes, and allows a new password without the old one", async () => {
 	const link = async (browser: Browser) => {
 		const { status, json } = await operator.call("POST", "/v1/sign-in-links", { body: { email: "ADA@example.com" } });

@@ -90,22 +90,27 @@ function* holdPassword(accountId: string): Steps<string | undefined> {
 /**
  * Sets the password and ends what gave access before: sign-in links, and every session but `keepSessionId`.
  *
- * @returns false, having done nothing, if that session has ended
+ * Does nothing if that session has ended, or no longer allows a password without the old one.
+ *
+ * @param byLink whether the old password wasn't given, because the session was begun by a link
  */
 export function* setPassword({
 	accountId,
 	passwordHash,
 	keepSessionId,
+	byLink = false,
 }: {
 	readonly accountId: string;
 	readonly passwordHash: string;
 	readonly keepSessionId: string | null;
-}): Steps<boolean> {
+	readonly byLink?: boolean;
+}): Steps<"changed" | "ended" | "current_needed"> {
 	yield* holdPassword(accountId);
 	if (keepSessionId !== null) {
-		const kept = yield* row(sql`
-			SELECT id FROM posthorn.sessions WHERE id = ${keepSessionId} AND account_id = ${accountId}`);
-		if (kept === undefined) return false;
+		const kept = yield* row<Pick<Session, "byLink">>(sql`
+			SELECT by_link AS "byLink" FROM posthorn.sessions WHERE id = ${keepSessionId} AND account_id = ${accountId}`);
+		if (kept === undefined) return "ended";
+		if (byLink && !kept.byLink) return "current_needed";
 	}
 	yield* together(
 		sql`UPDATE posthorn.accounts SET password_hash = ${passwordHash} WHERE id = ${accountId}`,
@@ -114,7 +119,7 @@ export function* setPassword({
 		sql`DELETE FROM posthorn.sessions WHERE account_id = ${accountId} AND id IS DISTINCT FROM ${keepSessionId}`,
 		sql`DELETE FROM posthorn.links WHERE account_id = ${accountId}`,
 	);
-	return true;
+	return "changed";
 }
 
 /** A session, of `sessions s`. */

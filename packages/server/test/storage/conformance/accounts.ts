@@ -191,11 +191,13 @@ export function describeAccounts(harness: StorageHarness): void {
 			await storage.setPassword({ accountId: account.id, passwordHash: "hash 2", keepSessionId: first! });
 			expect(await open()).toEqual([first]);
 			expect((await storage.listSessions({ accountId: account.id, at: START + 1 }))[0]!.byLink).toBe(false);
+			const again = { accountId: account.id, passwordHash: "again", keepSessionId: first!, byLink: true };
+			expect(await storage.setPassword(again)).toBe("current_needed");
 			expect((await storage.getCredentials({ accountId: account.id }))?.passwordHash).toBe("hash 2");
 			await storage.setPassword({ accountId: account.id, passwordHash: "hash 3", keepSessionId: null });
 			expect(await open()).toEqual([]);
 			for (const keepSessionId of [first!, foreign.id])
-				expect(await storage.setPassword({ accountId: account.id, passwordHash: "late", keepSessionId })).toBe(false);
+				expect(await storage.setPassword({ accountId: account.id, passwordHash: "late", keepSessionId })).toBe("ended");
 			expect((await storage.getCredentials({ accountId: account.id }))?.passwordHash).toBe("hash 3");
 			const withPassword = (passwordHash: string) =>
 				storage.createSession({
