@@ -155,6 +155,17 @@ export function createClient({ retry = {}, fetch: doFetch = fetch, ...given }: C
 		// Lists as the service prefers them: `type=a,b`.
 		querySerializer: { array: { style: "form", explode: false } },
 	});
+	api.use({
+		// Parsing it would only say that a character is unexpected.
+		async onResponse({ request, response, schemaPath, options }) {
+			const isJson = options.parseAs === "json" && schemaPath.startsWith("/v1/") && request.method !== "HEAD";
+			const isExport = /csv|jsonl|event-stream/.test(response.headers.get("content-type") ?? "");
+			if (!isJson || isExport || !response.ok || response.status === 204) return;
+			const text = await response.clone().text();
+			if (parsed(text) === undefined)
+				throw new ApiError(`${request.method} ${new URL(request.url).pathname}`, response, text);
+		},
+	});
 	const events = "/v1/projects/{project_id}/events";
 	const path = { project_id: project };
 	const eventsUrl = new URL(`${baseUrl}/v1/projects/${encodeURIComponent(project)}/events`);

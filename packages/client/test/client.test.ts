@@ -291,6 +291,19 @@ test.each(["{}", "null", "[]", "<html>Welcome</html>", "", '{"data":{}}', '{"eve
 	},
 );
 
+// It was a SyntaxError, "Unexpected token '<'", which the command line showed for a URL of another server.
+test.each(["<html>Welcome</html>", ""])(
+	"a 200 with %j isn't taken for what a call of the API returns",
+	async (body) => {
+		const other: typeof fetch = async () => new Response(body);
+		const { api } = createClient({ url: service.url, key: "phk_1", project: "proj_1", fetch: other });
+		await expect(api.GET("/v1/projects")).rejects.toMatchObject({
+			...{ name: "ApiError", status: 200, code: "unknown" },
+			message: expect.stringMatching(/^GET \/v1\/projects → 200: The response .*Does the URL lead to/),
+		});
+	},
+);
+
 test("pages and the end of the log are retried like other calls", async () => {
 	let seen = 0;
 	const failing: typeof fetch = async (input, init) =>
