@@ -49,7 +49,8 @@ export class ApiError extends PosthornError {
 		const errors = problem?.errors ?? [];
 		const faults = errors.map((fault) => `\n  ${fault.pointer || "the body"} ${fault.detail}`);
 		const what = faults.length > 0 ? `${title}.` : detail;
-		super(`${request} → ${response.status}: ${what}${faults.slice(0, SHOWN_FAULTS).join("")}`);
+		const where = / \S*\/v1\/v1\//.test(request) ? " Leave /v1 out of the service's URL." : "";
+		super(`${request} → ${response.status}: ${what}${faults.slice(0, SHOWN_FAULTS).join("")}${where}`);
 		this.status = response.status;
 		this.type = problem?.type ?? "about:blank";
 		this.code = problem === null ? "unknown" : this.type.slice(this.type.lastIndexOf("/") + 1);
@@ -124,5 +125,5 @@ function foreign(body: string): string {
 	const text = body.replaceAll(/\s+/g, " ").trim().slice(0, SHOWN_TEXT);
 	return text === ""
 		? "The response has no body. Does the URL lead to Posthorn?"
-		: `The response isn't Posthorn's. Does the URL lead to it? It says: ${text}`;
+		: `The response isn't Posthorn's. Does the URL lead to it? It says: "${text}".`;
 }

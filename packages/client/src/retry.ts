@@ -33,8 +33,13 @@ const TOO_MANY = 429;
 /** The longest delay that timers take, milliseconds. */
 const LONGEST_MS = 2_147_483_647;
 
-/** Throws for numbers that would repeat calls without an end or a pause, such as NaN from a variable that isn't set. */
-export function checkRetry({ retries, maxDelayMs, timeoutMs }: RetryOptions): void {
+/**
+ * Throws for numbers that would repeat calls without an end or a pause, such as NaN from a variable that isn't set, and
+ * for an `onRetry` that would replace the first error with its own.
+ */
+export function checkRetry({ retries, maxDelayMs, timeoutMs, onRetry }: RetryOptions): void {
+	if (onRetry && typeof onRetry !== "function")
+		throw new TypeError(`createClient got ${onRetry} as retry.onRetry; give a function.`);
 	const limits = {
 		retries: [retries, 0, Number.POSITIVE_INFINITY],
 		maxDelayMs: [maxDelayMs, 0, LONGEST_MS],

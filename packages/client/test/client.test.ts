@@ -16,6 +16,7 @@ import {
 	LogBehindError,
 	type NewEvent,
 	newEventId,
+	type OnRetry,
 	type Position,
 } from "../src/index.ts";
 import { delayMs } from "../src/retry.ts";
@@ -70,6 +71,9 @@ test("a client that could never make a call isn't created", () => {
 		expect(() => createClient({ ...options, retry })).toThrow(
 			new RegExp(`^createClient got \\S+ as retry\\.${Object.keys(retry)[0]}; give a number from `),
 		);
+	// The first retry ended the call with "onRetry is not a function" instead of what went wrong.
+	const onRetry = "log" as unknown as OnRetry;
+	expect(() => createClient({ ...options, retry: { onRetry } })).toThrow("got log as retry.onRetry; give a function.");
 	const retry = { retries: Number.POSITIVE_INFINITY, maxDelayMs: 0, timeoutMs: 1_500.5 };
 	expect(() => createClient({ ...options, retry })).not.toThrow();
 });
@@ -381,6 +385,13 @@ test("errors say what is wrong, where, and what to do", async () => {
 	await expect(unknown.publish(ORDER)).rejects.toMatchObject({ status: 401, code: "unauthorized" });
 	const elsewhere = createClient({ url: `${service.url}/elsewhere/`, key: "k", project: "p" });
 	await expect(elsewhere.publish(ORDER)).rejects.toMatchObject({ status: 404 });
+	// The service prints this address when it starts.
+	const below = createClient({ url: `${service.url}/v1`, key: "k", project: "p" });
+	await expect(below.publish(ORDER)).rejects.toThrow(/\/v1\/v1\/.* → 404: .* Leave \/v1 out of the service's URL\.$/);
+	// Another sentence may follow it, as in the command line.
+	const down: typeof fetch = async () => new Response("down for maintenance", { status: 503 });
+	const maintained = createClient({ url: service.url, key: "k", project: "p", fetch: down, retry: { retries: 0 } });
+	await expect(maintained.publish(ORDER)).rejects.toThrow(/ It says: "down for maintenance"\.$/);
 	const nobody = createClient({
 		url: `http://127.0.0.1:${await unusedPort()}`,
 		key: "k",
