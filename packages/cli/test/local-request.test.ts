@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { createAuthority, issueSelfSigned, writeCaFile } from "@posthorn/testkit";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { connect } from "../src/client/connection.ts";
 import { lookupTarget } from "../src/client/listen/target.ts";
@@ -77,4 +79,24 @@ test("login warns before it sends a key without encryption", async () => {
 	const url = `http://api.localhost:${receiver.port}`;
 	const { err } = await user.run(["login"], { env: { POSTHORN_URL: url, POSTHORN_API_KEY: "phk_1" } });
 	expect(err).toContain("isn't encrypted");
+});
+
+// It repeated Node's advice to run Node with --use-system-ca, which no command takes.
+test("a certificate of an authority of one's own is refused, with the way to trust it", async () => {
+	const authority = await createAuthority();
+	for (const [credentials, env, code] of [
+		[await authority.issue(), {}, 1],
+		[await issueSelfSigned(), {}, 1],
+		[await authority.issue(), { NODE_EXTRA_CA_CERTS: writeCaFile(authority) }, 0],
+	] as const) {
+		const server = createHttpsServer(credentials, (_, response) => response.end());
+		await once(server.listen(0, "127.0.0.1"), "listening");
+		const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+		const result = await user.run(["trigger", "customer.created", "--to", url], { env });
+		server.close();
+		server.closeAllConnections();
+		expect(result).toMatchObject({ code });
+		if (code === 1)
+			expect(result.out).toMatch(/ its certificate isn't from an .*; set NODE_EXTRA_CA_CERTS to a PEM file/);
+	}
 });

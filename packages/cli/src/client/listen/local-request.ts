@@ -110,6 +110,16 @@ const REASONS: Readonly<Record<string, string>> = {
 	ENOTFOUND: "its host name can't be resolved",
 };
 
+/** What Node calls certificates that no authority it knows has signed. */
+const UNTRUSTED: ReadonlySet<string> = new Set([
+	"DEPTH_ZERO_SELF_SIGNED_CERT",
+	"SELF_SIGNED_CERT_IN_CHAIN",
+	"UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+	"UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
+
 function reasonOf({ code = "", message }: NodeJS.ErrnoException): string {
+	if (UNTRUSTED.has(code))
+		return "its certificate isn't from an authority that is trusted here; set NODE_EXTRA_CA_CERTS to a PEM file with the authority's certificate";
 	return REASONS[code] ?? (message || code);
 }
