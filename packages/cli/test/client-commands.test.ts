@@ -415,6 +415,11 @@ test("says in plain words why a call failed, and when there is nothing to show",
 			/^! (GET \S+: the service can't be reached \(.+\)\.) Trying again\.\n\1\nIs the service/,
 		),
 	});
+	// It called the service first, so a service that was down hid the mistake.
+	const span = await on.user.run(["events", "list", "--since", "2x", "--project", on.project.id], {
+		env: { POSTHORN_URL: `http://127.0.0.1:${await unusedPort()}` },
+	});
+	expect(span).toMatchObject({ code: 2, err: expect.stringMatching(/^--since is "2x"; give a span/) });
 	const invalid = await on.user.run(["webhooks", "create", "http://example.com/", "--events", "all"]);
 	expect(invalid).toMatchObject({ code: 1, err: expect.stringMatching(/422: [^"]+\.\n {2}\/url The URL must/) });
 	for (const misspelled of [

@@ -21,9 +21,10 @@ const SUMMARY_CHARACTERS = 60;
 export async function listEvents(options: EventListOptions): Promise<void> {
 	const limit = parseLimit(options.limit ?? "20");
 	const types = options.type && parseTypes(options.type);
+	const since = options.since === undefined ? null : Date.now() - parseSpan(options.since);
 	const { client } = await connect(options);
 	const end = await client.end();
-	let position = options.since ? await positionSince(client, Date.now() - parseSpan(options.since)) : null;
+	let position = since === null ? null : await positionSince(client, since);
 	// Without a filter, the numbers of the newest events are known.
 	position ??= { ...end, after: types ? 0 : Math.max(0, end.after - limit) };
 	const events: LogEvent[] = [];
