@@ -174,7 +174,7 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	const none = await on.user.run(["replay", "--webhook", id, "--type", "customer.created"]);
 	expect(none).toMatchObject({ code: 0, out: expect.stringMatching(/^No failed delivery matches\. Those that wait/) });
 	const dry = await on.user.run(["replay", "--webhook", id, "--dry-run"]);
-	expect(dry).toMatchObject({ code: 0, out: "2 would be sent again.\n" });
+	expect(dry).toMatchObject({ code: 0, out: "2 deliveries would be sent again.\n" });
 	expect(await on.user.run(["replay", "--webhook", id])).toMatchObject({
 		code: 2,
 		err: expect.stringMatching(/2 deliveries.*those that skip duplicates won't handle an event twice/),

@@ -62,19 +62,16 @@ export async function replay(options: ReplayOptions): Promise<void> {
 	const count = await run(true);
 	if (count === 0 || options.dryRun) return tell(count, false);
 	const which = [webhook, type, event, since && `since ${since} ago`].filter(Boolean).join(", ");
-	const deliveries = count === 1 ? "1 delivery" : `${count} deliveries`;
 	const kind = status === "any" ? "finished" : status;
-	const question = `Send ${deliveries} again (${kind}${which && `; ${which}`})? Receivers get the same event ids; those that skip duplicates won't handle an event twice.`;
+	const question = `Send ${counted(count)} again (${kind}${which && `; ${which}`})? Receivers get the same event ids; those that skip duplicates won't handle an event twice.`;
 	await confirm(question, options.yes, "sent");
 	tell(await run(false), true);
 
 	function tell(matching: number, isReplayed: boolean): void {
 		if (options.json) printJson({ count: matching, replayed: isReplayed });
 		else if (matching === 0) console.log(noneText(status));
-		else
-			console.log(
-				isReplayed ? `${matching} on their way again: posthorn logs tail` : `${matching} would be sent again.`,
-			);
+		else if (isReplayed) console.log(`Sending ${counted(matching)} again. posthorn logs tail shows the attempts.`);
+		else console.log(`${counted(matching)} would be sent again.`);
 	}
 }
 
@@ -84,3 +81,5 @@ function noneText(status: string): string {
 	const others = status === "failed" ? " --status delivered replays those that arrived." : "";
 	return `No ${kind} delivery matches. Those that wait for a retry are sent without a replay.${others}`;
 }
+
+const counted = (count: number): string => (count === 1 ? "1 delivery" : `${count} deliveries`);
