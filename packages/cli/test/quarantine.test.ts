@@ -108,6 +108,8 @@ test("this machine's service is called at its address", async () => {
 test("the key of a login is sent only to its own service, if that is named", async () => {
 	const unnamed = await operator.run(["quarantine"], { env: { POSTHORN_PORT: String(await unusedPort()) } });
 	expect(unnamed).toMatchObject({ code: 2, err: expect.stringContaining("no operator key for http://127.0.0.1") });
+	// The key is printed only once, so it may be lost when it is needed.
+	expect(unnamed.err).toContain('or "posthorn operator-key --new" replaces it.');
 	expect(other.keys).toEqual(new Set());
 	const named = await operator.run(["quarantine", "--url", other.url]);
 	expect(named.code).toBe(0);

@@ -72,6 +72,7 @@ export function connectAsOperator(options: Pick<ConnectionOptions, "url">): Omit
 	if (!key)
 		throw new UsageError([
 			`There is no operator key for ${url}. Set POSTHORN_OPERATOR_KEY, or POSTHORN_OPERATOR_KEY_FILE to a file with it, or run "posthorn login" with it and name the service with --url.`,
+			'If the key is lost, an operator can do the same in the dashboard, or "posthorn operator-key --new" replaces it.',
 		]);
 	if (!isHere) warnIfReadable(url);
 	return { url, client: clientFor({ url, key, project: "proj_unknown" }) };
