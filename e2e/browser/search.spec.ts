@@ -80,7 +80,7 @@ test("orders, customers and text are found from the search box, and their filter
 	await expect(page.getByRole("heading", { name: "Nothing matches" })).toBeVisible();
 	// With the search as the only filter, it said to remove one of all filters.
 	await expect(
-		page.getByText(/^Nothing in the log matches\. The log goes back .* An order id matches only/),
+		page.getByText(/^Nothing in the log matches\. The log goes back .* An order id matches only in full and exactly/),
 	).toBeVisible();
 	await expect(page.getByRole("list", { name: "Events of this search" })).toContainText("chargeback.created");
 	await expectAccessible(page);

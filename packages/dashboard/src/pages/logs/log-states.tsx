@@ -147,7 +147,7 @@ function NoDelivery({ isDecided, hasOneFilter, isOfOrder, onClear }: NoDeliveryP
 		>
 			{isDecided
 				? "No failed delivery that matches the filters is left to replay or dismiss."
-				: `Nothing in the log matches${hasOneFilter ? "" : " all filters. Remove one, or choose a longer time"}. ${reach}${isOfOrder ? " An order id matches only as it was published, in upper and lower case." : ""}`}
+				: `Nothing in the log matches${hasOneFilter ? "" : " all filters. Remove one, or choose a longer time"}. ${reach}${isOfOrder ? " An order id matches only in full and exactly as published: upper and lower case matter." : ""}`}
 		</EmptyState>
 	);
 }
