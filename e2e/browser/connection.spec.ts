@@ -189,6 +189,24 @@ test("offline, a page that isn't loaded says so, and opens once the browser is o
 	await expect(toggle).toHaveText("Live");
 });
 
+// The browser may still believe that it is online. The dashboard reloaded itself, which left the browser's error page.
+test("without a connection, a page that isn't loaded says so, and opens once it is back", async ({
+	dashboard,
+	page,
+	context,
+}) => {
+	await dashboard.enter(page);
+	await page.goto(dashboard.project());
+	await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+	await context.route("**", (route) => route.abort("internetdisconnected"));
+	await page.getByRole("link", { name: "Members" }).click();
+	await expect(page.getByRole("heading", { name: "This page couldn't be loaded" })).toBeVisible();
+	await expectAccessible(page);
+	await context.unroute("**");
+	await page.getByRole("button", { name: "Reload" }).click();
+	await expect(page.getByRole("heading", { name: "Members", level: 1 })).toBeVisible();
+});
+
 test("offline, a delivery says so and opens once online, and an action says that it can be tried again", async ({
 	dashboard,
 	page,

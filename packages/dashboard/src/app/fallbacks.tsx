@@ -95,15 +95,25 @@ export function CrashPage({ error, reset }: ErrorComponentProps) {
 	);
 }
 
-/** A page's code couldn't be loaded. Online, one reload fetches the version that replaced it. */
+/**
+ * A page's code couldn't be loaded. Once the service can be reached, one reload fetches the version that replaced it. A
+ * reload without a connection would leave the browser's own error page.
+ */
 function MissingPartPage() {
 	const online = useOnline();
 	const [wasOffline] = useState(!online);
 	const [tried, setTried] = useState(false);
 	useEffect(() => {
 		if (!online) return;
-		if (wasOffline) window.location.reload();
-		else setTried(!reloadOnce(Date.now()));
+		let isOver = false;
+		void isReachable().then((reachable) => {
+			if (isOver) return;
+			if (reachable && wasOffline) window.location.reload();
+			else setTried(!reachable || !reloadOnce(Date.now()));
+		});
+		return () => {
+			isOver = true;
+		};
 	}, [online, wasOffline]);
 	if (!online) {
 		return (
@@ -122,6 +132,12 @@ function MissingPartPage() {
 		</Fallback>
 	);
 }
+
+const isReachable = (): Promise<boolean> =>
+	fetch("/healthz", { cache: "no-store" }).then(
+		({ ok }) => ok,
+		() => false,
+	);
 
 export function PendingPage() {
 	return (
