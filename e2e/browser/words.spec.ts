@@ -48,7 +48,7 @@ test("an empty result says how far back this log goes, and that order ids match 
 	await shop.post(shop.path("/events"), purchase(1));
 	await receiver.count(1);
 	await page.goto(dashboard.project("/logs?order_id=ORD_1"));
-	await expect(page.getByText("The log goes back 7 days. An order id matches only as it was published")).toBeVisible();
+	await expect(page.getByText("The log goes back 7 days. An order id matches only in full")).toBeVisible();
 	await page.goto(dashboard.project("/logs?state=failed"));
 	await expect(page.getByText("The log goes back 7 days.")).toBeVisible();
 	await expect(page.getByText("An order id matches")).toHaveCount(0);

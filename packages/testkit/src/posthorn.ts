@@ -85,15 +85,16 @@ export class Posthorn {
 		return this.#output;
 	}
 
-	/** Resolves once it has printed this on standard error. Rejects if it ends before. */
+	/** Resolves once it has printed this, on either of its outputs. Rejects if it ends before. */
 	hasPrinted(text: RegExp): Promise<void> {
+		const outputs = [this.process.stdout!, this.process.stderr!];
 		return new Promise((resolve, reject) => {
 			const look = (): void => {
 				if (!text.test(this.#output)) return;
-				this.process.stderr!.off("data", look);
+				for (const output of outputs) output.off("data", look);
 				resolve();
 			};
-			this.process.stderr!.on("data", look);
+			for (const output of outputs) output.on("data", look);
 			this.process.once("close", () => reject(new Error(`posthorn serve ended without ${text}:\n${this.output}`)));
 			look();
 		});
