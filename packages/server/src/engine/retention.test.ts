@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
 import { MemoryDatabase, openMemoryStorage } from "../../test/storage/memory/index.ts";
 import { silentLogger } from "../base/logger.ts";
@@ -17,6 +17,8 @@ class Cluster {
 	readonly database = new MemoryDatabase({ clock: this.clock });
 	readonly passes: string[] = [];
 	completed = 0;
+	/** How often each node has tried to become the one that sweeps. */
+	readonly tries = new Map<string, () => number>();
 
 	/** @param attempts a step that deletes attempts */
 	async start(
@@ -25,6 +27,8 @@ class Cluster {
 		retentionNow: () => number = () => this.clock.now(),
 	): Promise<ReturnType<typeof createSweeper>> {
 		const storage = await openMemoryStorage({ database: this.database, clock: this.clock, leaseTermMs: 10_000 });
+		const take = vi.spyOn(storage.peers!, "takeSweep");
+		this.tries.set(name, () => take.mock.calls.length);
 		const context = {
 			storage: {
 				peers: storage.peers,
@@ -130,6 +134,18 @@ test("a pass ends once nothing may be deleted any longer, and is repeated soon a
 	isHeld = false;
 	await cluster.pass(10 * MINUTE);
 	expect([steps, cluster.passes.length, cluster.completed]).toEqual([5, 2, 1]);
+});
+
+test("a node whose clock isn't trusted leaves passes to others", async () => {
+	const cluster = new Cluster();
+	let isTrusted = false;
+	const now = () => (isTrusted ? cluster.clock.now() : Number.NEGATIVE_INFINITY);
+	await cluster.start("ahead", async () => NOTHING, now);
+	await cluster.pass(HOUR);
+	expect(cluster.tries.get("ahead")!()).toBe(0);
+	isTrusted = true;
+	await cluster.pass(10 * MINUTE);
+	expect(cluster.passes).toEqual(["ahead"]);
 });
 
 test("a node that dies or freezes while it sweeps is replaced, and stops when it continues", async () => {
