@@ -12,25 +12,33 @@ const QUIET = [0, 0] as const;
 const BAD = [0, 9] as const;
 
 test("from the first minute in which most attempts fail to the last", () => {
-	const steps = minutes(GOOD, [9, 3], [2, 7], BAD, QUIET, BAD, GOOD, GOOD);
+	const steps = minutes(GOOD, GOOD, [2, 7], BAD, QUIET, BAD, GOOD, GOOD);
 	expect(incidentsOf(steps)).toEqual([
-		{
-			...{ from: 2 * MINUTE, until: 6 * MINUTE, isOngoing: false, failed: 25, delivered: 2 },
-			failures: { since: MINUTE, until: 6 * MINUTE },
-		},
+		{ from: 2 * MINUTE, until: 6 * MINUTE, isOngoing: false, failed: 25, delivered: 2 },
 	]);
 	expect(incidentsOf(minutes(GOOD, [9, 8], [5, 5]))).toEqual([]);
 	expect(incidentsOf([])).toEqual([]);
+});
+
+// It began a minute later than the webhook's failures: "Returning 500 since 13:57", but an incident "Since 13:58".
+test("it covers the failures of the minute in which the receiver breaks down", () => {
+	const breaking = [9, 4] as const;
+	expect(incidentsOf(minutes(GOOD, breaking, BAD, BAD, GOOD))).toEqual([
+		{ from: MINUTE, until: 4 * MINUTE, isOngoing: false, failed: 22, delivered: 9 },
+	]);
+	// An earlier failure isn't part of it.
+	expect(incidentsOf(minutes(breaking, breaking, BAD))).toMatchObject([{ from: MINUTE, failed: 13 }]);
+	expect(incidentsOf(minutes(breaking, GOOD, BAD))).toMatchObject([{ from: 2 * MINUTE, failed: 9 }]);
+	expect(incidentsOf(minutes(breaking, QUIET, BAD).filter((_, i) => i !== 1))).toMatchObject([{ from: 2 * MINUTE }]);
+	// Few failures don't become an outage by it.
+	expect(incidentsOf(minutes(breaking, [0, 2], GOOD))).toEqual([]);
 });
 
 // It ended with the minute before, so the log showed failures that weren't in it.
 test("it covers the failures of the minute in which the receiver recovers", () => {
 	const recovering = [9, 4] as const;
 	expect(incidentsOf(minutes(GOOD, BAD, BAD, recovering, GOOD))).toEqual([
-		{
-			...{ from: MINUTE, until: 4 * MINUTE, isOngoing: false, failed: 22, delivered: 9 },
-			failures: { since: 0, until: 4 * MINUTE },
-		},
+		{ from: MINUTE, until: 4 * MINUTE, isOngoing: false, failed: 22, delivered: 9 },
 	]);
 	// A later failure isn't part of it, unless most attempts fail again.
 	expect(incidentsOf(minutes(GOOD, BAD, recovering, recovering))).toMatchObject([{ until: 3 * MINUTE, failed: 13 }]);
@@ -75,22 +83,19 @@ test("fewer than three failed attempts aren't an incident", () => {
 // Both counted the failures of the minute between them.
 test("each failure belongs to one incident only, the minute between two to the earlier one", () => {
 	const gap = (...between: readonly (readonly [number, number])[]) =>
-		incidentsOf(minutes(GOOD, BAD, ...between, BAD)).map(({ failures: { since, until } }) => [
-			since / MINUTE,
-			until === null ? null : until / MINUTE,
-		]);
+		incidentsOf(minutes(GOOD, BAD, ...between, BAD)).map(({ from, until }) => [from / MINUTE, until / MINUTE]);
 	expect(gap([30, 3])).toEqual([
-		[0, 3],
-		[3, null],
+		[1, 3],
+		[3, 4],
+	]);
+	expect(gap([30, 3], [30, 3])).toEqual([
+		[1, 3],
+		[3, 5],
 	]);
 	expect(gap([30, 3], GOOD)).toEqual([
-		[0, 3],
-		[3, null],
-	]);
-	expect(gap([30, 3], GOOD, GOOD)).toEqual([
-		[0, 3],
-		[4, null],
+		[1, 3],
+		[4, 5],
 	]);
 	// Too few failures for an incident take none from the next one.
-	expect(incidentsOf(minutes([0, 1], [30, 3], BAD))).toMatchObject([{ failures: { since: MINUTE, until: null } }]);
+	expect(incidentsOf(minutes([0, 1], [30, 3], BAD))).toMatchObject([{ from: MINUTE, failed: 12 }]);
 });

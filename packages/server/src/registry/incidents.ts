@@ -17,16 +17,14 @@ export interface StepCounts {
 }
 
 export interface Span {
-	/** The beginning of the first minute in which more attempts failed than were delivered … */
+	/** The beginning of the first minute in which more attempts failed than were delivered, or of the one before it … */
 	readonly from: number;
-	/** … and the end of the last one, or of the next minute if attempts failed in that, too. */
+	/** … and the end of the last one, or of the one after it: either only if attempts failed in it, too. */
 	readonly until: number;
 	/** Whether nothing has been delivered since. */
 	readonly isOngoing: boolean;
 	readonly failed: number;
 	readonly delivered: number;
-	/** The failed attempts that belong to it started at or after `since` and before `until`; null if it is ongoing. */
-	readonly failures: { readonly since: number; readonly until: number | null };
 }
 
 const MINUTE_MS = 60_000;
@@ -44,58 +42,58 @@ export const INCIDENT = {
 export function incidentsOf(steps: readonly StepCounts[]): Span[] {
 	const all: Incident[] = [];
 	let open: Incident | null = null;
+	let previous: StepCounts | null = null;
 	for (const step of steps) {
 		const isBad = step.failed > step.delivered;
 		if (!isBad) open?.pass(step);
 		else if (open?.continuesWith(step)) open.extend(step);
 		else {
-			open = new Incident(step);
+			const isFree = previous !== null && (open === null || !open.isOutage || open.tail !== previous);
+			open = new Incident(step, isFree ? previous : null);
 			all.push(open);
 		}
+		previous = step;
 	}
-	return withFailures(all.filter(({ isOutage }) => isOutage).map((incident) => incident.span));
+	return all.filter(({ isOutage }) => isOutage).map(({ span }) => span);
 }
 
-/**
- * An outage seldom begins on the minute, so failures in the minute before it belong to it, although more attempts were
- * delivered then, unless they belong to the previous one.
- */
-const withFailures = (spans: readonly Omit<Span, "failures">[]): Span[] =>
-	spans.map((span, i) => ({
-		...span,
-		failures: {
-			since: Math.max(span.from - MINUTE_MS, spans[i - 1]?.until ?? Number.NEGATIVE_INFINITY),
-			until: span.isOngoing ? null : span.until,
-		},
-	}));
-
 class Incident {
+	/** The minute before the first bad one if attempts failed in it: an outage seldom begins on the minute … */
+	readonly #head: StepCounts | null;
+	/** … and the minute after the last bad one, likewise. */
+	#tail: StepCounts | null = null;
 	readonly #from: number;
 	#until = 0;
 	#failed = 0;
 	#delivered = 0;
 	/** Attempts after the last bad minute. They belong to it if it fails again soon. */
 	#since = { failed: 0, delivered: 0 };
-	/** The minute after the last bad one if attempts failed in it: an outage seldom ends on the minute, either. */
-	#tail: StepCounts | null = null;
 
-	constructor(first: StepCounts) {
+	/** @param before the step before, unless it belongs to another incident */
+	constructor(first: StepCounts, before: StepCounts | null) {
+		this.#head = before !== null && before.failed > 0 && before.at === first.at - MINUTE_MS ? before : null;
 		this.#from = first.at;
 		this.extend(first);
+	}
+
+	get tail(): StepCounts | null {
+		return this.#tail;
 	}
 
 	get isOutage(): boolean {
 		return this.#failed >= INCIDENT.failedAttempts;
 	}
 
-	get span(): Omit<Span, "failures"> {
-		const tail = this.#tail ?? { at: this.#until - MINUTE_MS, failed: 0, delivered: 0 };
+	get span(): Span {
+		const nothing = { failed: 0, delivered: 0 };
+		const head = this.#head ?? { at: this.#from, ...nothing };
+		const tail = this.#tail ?? { at: this.#until - MINUTE_MS, ...nothing };
 		return {
-			from: this.#from,
+			from: head.at,
 			until: tail.at + MINUTE_MS,
 			isOngoing: this.#since.delivered === 0,
-			failed: this.#failed + tail.failed,
-			delivered: this.#delivered + tail.delivered,
+			failed: head.failed + this.#failed + tail.failed,
+			delivered: head.delivered + this.#delivered + tail.delivered,
 		};
 	}
 
@@ -257,11 +255,9 @@ async function examine(
 			lastDeliveredAt = Math.max(lastDeliveredAt ?? at, at);
 		} else held[dismissed ? "dismissed" : "failed"]++;
 	}
-	const { failures, until } = span;
 	return {
 		...span,
 		isOngoing,
-		failures: isOngoing ? failures : { ...failures, until },
 		webhookId,
 		response: mostFrequent(attempts),
 		held: { count: seqs.length, capped: isCut || all.length > seqs.length, ...held },
@@ -291,9 +287,9 @@ async function readFailures(
 	storage: SearchStorage,
 	projectId: string,
 	webhookId: string,
-	{ failures: { since, until } }: Span,
+	{ from, until, isOngoing }: Span,
 ): Promise<{ attempts: AttemptSummary[]; isCut: boolean }> {
-	const range = { since, ...(until !== null && { until }) };
+	const range = { since: from, ...(!isOngoing && { until }) };
 	const read = await Promise.all(
 		(["retrying", "failed"] as const).map((status) =>
 			readNewest(storage, projectId, { webhookIds: [webhookId], statuses: [status], ...range }),

@@ -25,7 +25,8 @@ const Incident = component("Incident")({
 		description: "`ongoing`: nothing has been delivered since its last failed attempt.",
 	}),
 	started_at: Type.Union([Time], {
-		description: "The beginning of the first minute in which more attempts failed than were delivered.",
+		description:
+			"The beginning of the first minute in which more attempts failed than were delivered, or of the minute before if attempts failed in it, too.",
 	}),
 	ended_at: orNull(
 		Time,
@@ -33,7 +34,7 @@ const Incident = component("Incident")({
 	),
 	failures_since: Type.Union([Time], {
 		description:
-			"Its deliveries are those with an attempt that started at or after this time and failed: the beginning of the minute before `started_at`, unless that minute belongs to the previous incident.",
+			"Its deliveries are those with an attempt that started at or after this time, which is `started_at`, and failed.",
 	}),
 	failures_until: orNull(Time, "Such an attempt started before this time, which is `ended_at`; null if ongoing."),
 	failed_attempts: count("Attempts that failed meanwhile."),
@@ -71,8 +72,8 @@ function presentIncident(found: FoundIncident): Static<typeof Incident> {
 		state: isOngoing ? "ongoing" : "over",
 		started_at: isoTime(found.from),
 		ended_at: isOngoing ? null : isoTime(found.until),
-		failures_since: isoTime(found.failures.since),
-		failures_until: isoTimeOrNull(found.failures.until),
+		failures_since: isoTime(found.from),
+		failures_until: isOngoing ? null : isoTime(found.until),
 		failed_attempts: found.failed,
 		delivered_attempts: found.delivered,
 		status_code: response?.statusCode ?? null,
@@ -87,7 +88,7 @@ export function incidentRoutes({ storage, webhooks, clock }: ApiParts): Route[] 
 	return [
 		route("GET", "/v1/projects/{project_id}/incidents", "listIncidents", {
 			summary: "List incidents",
-			description: `Outages of receivers in the last ${INCIDENT.hours} hours, newest first: from the first minute in which most attempts failed to the last, and to the end of the next one if attempts failed in it. It continues if most fail again within ${INCIDENT.againWithinMinutes} minutes, and needs at least ${INCIDENT.failedAttempts} failed attempts. Test events and deliveries closed without a request don't count. Only the ${LIMITS.webhooks} webhooks that failed most recently are examined.`,
+			description: `Outages of receivers in the last ${INCIDENT.hours} hours, newest first: from the first minute in which most attempts failed to the last, and including the minute before and the one after if attempts failed in it. It continues if most fail again within ${INCIDENT.againWithinMinutes} minutes, and needs at least ${INCIDENT.failedAttempts} failed attempts. Test events and deliveries closed without a request don't count. Only the ${LIMITS.webhooks} webhooks that failed most recently are examined.`,
 			access: "developer",
 			query: IncidentQuery,
 			heavy: true,
