@@ -21,7 +21,7 @@ export async function listWebhooks(options: ConnectionOptions): Promise<void> {
 	const { client, project } = await connect(options);
 	const path = { project_id: project };
 	const webhooks = await allOf((query) => client.api.GET(COLLECTION, { params: { path, query } }));
-	if (options.json) return printJson(webhooks);
+	if (options.json) return webhooks.forEach(printJson);
 	if (webhooks.length === 0) return note("There are no webhooks yet: posthorn webhooks create URL --events TYPE,…");
 	const healths = await healthsOf(client, project);
 	printTable(
