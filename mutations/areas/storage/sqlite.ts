@@ -28,6 +28,32 @@ export const STORAGE_SQLITE = [
 			},
 		],
 	),
+	...of(
+		"server/src/storage/sqlite/connection/open-files.ts",
+		["server/src/storage/sqlite/connection/open-files.test.ts"],
+		[
+			{
+				name: "sqlite-moved-log-left",
+				find: 'if (this.#database.state() === "there") return;',
+				replace: "if (this.#database.path) return;",
+				why: "The next start applies the log of a database that was replaced to the one in its place.",
+			},
+			{
+				name: "sqlite-lost-lock-kept",
+				find: 'if (this.#lock.state() === "there") return null;',
+				replace: "if (this.#lock.path) return null;",
+				only: "its lock is gone",
+				why: "A second service opens the database while the first runs it.",
+			},
+			{
+				name: "sqlite-moved-by-inode-of-link",
+				find: "const path = targetOf(databasePath);",
+				replace: "const path = databasePath;",
+				only: "symbolic link",
+				why: "A link that is pointed elsewhere for the next start ends the service.",
+			},
+		],
+	),
 	...of("server/src/storage/sqlite/lanes/settle.ts", SQLITE, [
 		{
 			name: "sqlite-settle-any-generation",

@@ -18,8 +18,8 @@ export interface SqliteOptions {
 	/** By default, that of budgets.ts. */
 	readonly leaseTermMs?: number;
 	/**
-	 * Called once when one of the database's threads ends unexpectedly. From then on calls reject as `lost`, until the
-	 * database is closed and opened again.
+	 * Called once when one of the database's threads ends unexpectedly, or a path no longer leads to the file that is open.
+	 * From then on calls reject as `lost`, until the database is closed and opened again.
 	 */
 	readonly onDeath?: (error: StorageError) => void;
 }

@@ -9,7 +9,7 @@ import { APPLICATION_ID, migrate } from "../migrations/index.ts";
 import { runVerb } from "../verbs.ts";
 import { Connection } from "./connection.ts";
 import { backupError, isDamage, isUnreadable, storageError } from "./errors.ts";
-import { ExclusiveLock, makeFile, makeFolder, targetOf } from "./files.ts";
+import { ExclusiveLock, freeName, makeFile, makeFolder, targetOf } from "./files.ts";
 import { openToRead } from "./reading.ts";
 
 /**
@@ -163,15 +163,6 @@ function giveToOwner(path: string, ...files: readonly string[]): void {
 	const { uid, gid } = statSync(existsSync(path) ? path : dirname(path));
 	// The folder's owner may have replaced one by a link to someone else's file, which must stay theirs.
 	for (const each of files) lchownSync(each, uid, gid);
-}
-
-function freeName(path: string): string {
-	const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
-	const name = `${path}.replaced-${time}`;
-	for (let n = 1; ; n++) {
-		const free = n === 1 ? name : `${name}-${n}`;
-		if (!existsSync(free) && !existsSync(`${free}-wal`)) return free;
-	}
 }
 
 /**

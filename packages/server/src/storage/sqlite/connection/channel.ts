@@ -60,6 +60,7 @@ export class Channel {
 					opened = true;
 					resolve(channel);
 				} else if (kind === "not_opened") reject(fromNote(content));
+				else if (kind === "lost") channel.#end(fromNote(content));
 				else channel.#settle(content);
 			});
 			worker.on("error", (error) => reject(channel.#end(error)));
@@ -103,12 +104,12 @@ export class Channel {
 		}
 	}
 
-	/** The worker is gone: rejects all pending calls. */
+	/** The worker is gone, or has lost its files: rejects all pending calls. */
 	#end(cause?: unknown): StorageError {
 		if (this.#ended === null) {
 			const reason = cause instanceof Error ? ` (${cause.message})` : "";
 			const message = `The thread that accesses ${this.#path} ended unexpectedly${reason}: restart the service.`;
-			this.#ended = new StorageError("lost", message, { cause });
+			this.#ended = cause instanceof StorageError ? cause : new StorageError("lost", message, { cause });
 			this.#onDeath(this.#ended);
 		}
 		for (const waiting of this.#waiting.splice(0)) waiting?.reject(this.#ended);

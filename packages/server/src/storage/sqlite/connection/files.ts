@@ -112,6 +112,16 @@ export function refuseOtherNames(path: string): void {
 	);
 }
 
+/** Where a database that is replaced is kept, or what is left of it: a path that nothing has yet. */
+export function freeName(path: string): string {
+	const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
+	const name = `${path}.replaced-${time}`;
+	for (let n = 1; ; n++) {
+		const free = n === 1 ? name : `${name}-${n}`;
+		if (!existsSync(free) && !existsSync(`${free}-wal`)) return free;
+	}
+}
+
 /** Doesn't follow a link: a user who may write to the folder could have root create or change any file of the machine. */
 function makeLockFile(path: string): void {
 	const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_WRONLY } = constants;

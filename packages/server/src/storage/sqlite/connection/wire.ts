@@ -234,6 +234,8 @@ export type Reply =
 export type FromWorker =
 	| readonly [kind: "opened"]
 	| readonly [kind: "not_opened", error: ErrorNote]
+	/** The files that it has open aren't where they were. Nothing follows. */
+	| readonly [kind: "lost", error: ErrorNote]
 	| readonly [kind: "replies", replies: readonly Reply[]];
 
 /** Ends a worker, after all earlier calls. */

@@ -12,6 +12,7 @@ import { OPERATIONS } from "../verbs.ts";
 import { Connection, commitTogether, type Outcome, openReader, openWriter } from "./connection.ts";
 import { storageError, toNote } from "./errors.ts";
 import { ExclusiveLock, makeFile, makeFolder, refuseOtherNames } from "./files.ts";
+import { OpenFiles } from "./open-files.ts";
 import { CLOSE, type FromWorker, memoryOf, type Reply, type Request, transferOf, type WorkerSetup } from "./wire.ts";
 
 /** Maximum number of calls in one commit. */
@@ -23,11 +24,13 @@ const send = (message: FromWorker, transfer: ArrayBuffer[] = []) => port.postMes
 
 interface Opened {
 	readonly connection: Connection;
+	/** Only the writer has these two. */
 	readonly lock: ExclusiveLock | null;
+	readonly files: OpenFiles | null;
 }
 
 function open(): Opened {
-	if (role === "reader") return { connection: new Connection(openReader(path)), lock: null };
+	if (role === "reader") return { connection: new Connection(openReader(path)), lock: null, files: null };
 	makeFolder(path);
 	const lock = new ExclusiveLock(path);
 	try {
@@ -37,14 +40,18 @@ function open(): Opened {
 		migrate(db, path);
 		const connection = new Connection(db);
 		freeAllLeases(connection);
-		return { connection, lock };
+		return { connection, lock, files: new OpenFiles(db, path) };
 	} catch (error) {
 		lock.release();
 		throw error;
 	}
 }
 
-function serve({ connection, lock }: Opened): void {
+function serve({ connection, lock, files }: Opened): void {
+	const endWatch = files?.watch((error) => {
+		send(["lost", toNote(error)]);
+		port.close();
+	});
 	port.on("message", (first: Request) => {
 		const requests = gather(first);
 		const last = requests.at(-1)!;
@@ -57,6 +64,8 @@ function serve({ connection, lock }: Opened): void {
 		if (role === "writer") answer(calls, runs.length === 0 ? [] : commitTogether(connection, runs));
 		else for (const [i, call] of calls.entries()) answer([call], [readOnce(connection, runs[i]!)]);
 		if (endsHere(last)) {
+			endWatch?.();
+			files?.leave();
 			connection.close();
 			lock?.release();
 			answer([last], [{ ok: true, value: null }]);

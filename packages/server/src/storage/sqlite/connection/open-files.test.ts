@@ -1,0 +1,141 @@
+import {
+	copyFileSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	renameSync,
+	rmSync,
+	statSync,
+	symlinkSync,
+	unlinkSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { within } from "@posthorn/testkit";
+import { beforeEach, expect, test } from "vitest";
+import type { Storage, StorageError } from "../../port.ts";
+import { openSqliteStorage, readSqliteSetting } from "../index.ts";
+
+let folder: string;
+let path: string;
+let other: string;
+let opened: Storage[];
+beforeEach(async () => {
+	folder = mkdtempSync(join(tmpdir(), "posthorn-open-files-"));
+	path = join(folder, "posthorn.db");
+	other = join(folder, "other.db");
+	opened = [];
+	const { storage } = await open(other);
+	await storage.setSetting({ name: "which", value: "other" });
+	await storage.close();
+	return async () => {
+		for (const storage of opened) await storage.close();
+		rmSync(folder, { recursive: true });
+	};
+});
+
+async function open(at = path) {
+	const { promise: lost, resolve } = Promise.withResolvers<StorageError>();
+	const storage = await openSqliteStorage({ path: at, clock: { now: Date.now }, leaseTermMs: 1_000, onDeath: resolve });
+	opened.push(storage);
+	return { storage, lost: () => within("the storage to notice that its file is gone", lost) };
+}
+
+/** A storage with a commit that is only in its log. */
+async function openWithCommit() {
+	const rig = await open();
+	await rig.storage.setSetting({ name: "which", value: "previous" });
+	expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
+	return rig;
+}
+
+const which = (at: string) => readSqliteSetting(at, "which");
+
+// On Windows, files that are open can't be replaced.
+const unix = test.skipIf(process.platform === "win32");
+
+// The service went on writing to the previous file. At the next start, its log was applied to the new one.
+unix("notices that another file has its name, and leaves nothing to apply to that one", async () => {
+	const { storage, lost } = await openWithCommit();
+	renameSync(path, join(folder, "moved.db"));
+	renameSync(other, path);
+	expect(await lost()).toMatchObject({ code: "lost", message: expect.stringContaining(`${path} was replaced while`) });
+	await expect(storage.setSetting({ name: "which", value: "late" })).rejects.toMatchObject({ code: "lost" });
+	await expect(storage.ping()).rejects.toMatchObject({ code: "lost" });
+	expect(which(path)).toBe("other");
+	expect(which(join(folder, "moved.db"))).toBe("previous");
+	await storage.close();
+	const again = await open();
+	expect(await again.storage.getSetting({ name: "which" })).toBe("other");
+});
+
+unix("notices that its file was deleted", async () => {
+	const { lost } = await openWithCommit();
+	for (const end of ["", "-wal", "-shm"]) unlinkSync(`${path}${end}`);
+	expect((await lost()).message).toMatch(/was moved or deleted .* put the file back or restore a backup/);
+});
+
+unix("notices that its folder was moved", async () => {
+	const inside = join(folder, "data");
+	mkdirSync(inside);
+	const { storage, lost } = await open(join(inside, "posthorn.db"));
+	await storage.setSetting({ name: "which", value: "previous" });
+	renameSync(inside, join(folder, "moved"));
+	expect((await lost()).message).toContain("was moved or deleted");
+	expect(which(join(folder, "moved/posthorn.db"))).toBe("previous");
+});
+
+unix("notices that its lock is gone, without which a second service could open the database", async () => {
+	const { lost } = await openWithCommit();
+	unlinkSync(`${path}.lock`);
+	expect((await lost()).message).toContain(`${path}.lock was moved, deleted or replaced`);
+	const again = await open();
+	expect(await again.storage.getSetting({ name: "which" })).toBe("previous");
+});
+
+// SQLite doesn't delete the log of a file that has moved, so the next start applied it to the new one.
+unix("a stop right after the file was replaced leaves nothing to apply to the new one", async () => {
+	const { storage } = await openWithCommit();
+	renameSync(path, join(folder, "moved.db"));
+	renameSync(other, path);
+	await storage.close();
+	expect(which(path)).toBe("other");
+	expect(which(join(folder, "moved.db"))).toBe("previous");
+});
+
+unix("puts the log aside if a reader keeps it from being emptied", async () => {
+	const { storage, lost } = await open();
+	const reader = new DatabaseSync(path, { readOnly: true });
+	try {
+		reader.exec("BEGIN; SELECT count(*) FROM settings");
+		reader.prepare("SELECT count(*) FROM settings").get();
+		await storage.setSetting({ name: "which", value: "previous" });
+		const moved = join(folder, "moved.db");
+		renameSync(path, moved);
+		renameSync(other, path);
+		await lost();
+		const aside = readdirSync(folder).find((name) => /^posthorn\.db\.replaced-.*-wal$/.test(name));
+		expect(readdirSync(folder)).not.toContain("posthorn.db-wal");
+		expect(readdirSync(folder)).not.toContain("posthorn.db-shm");
+		expect(which(path)).toBe("other");
+		copyFileSync(join(folder, aside!), `${moved}-wal`);
+		expect(which(moved)).toBe("previous");
+	} finally {
+		if (reader.isOpen) reader.close();
+	}
+});
+
+unix("a symbolic link that is pointed elsewhere is for the next start", async () => {
+	const link = join(folder, "link.db");
+	symlinkSync("posthorn.db", link);
+	const { storage, lost } = await open(link);
+	await storage.setSetting({ name: "which", value: "previous" });
+	rmSync(link);
+	symlinkSync("other.db", link);
+	// The file behind it is what counts, and it tells that looks were taken.
+	renameSync(path, join(folder, "moved.db"));
+	expect((await lost()).message).toContain(`${path} was moved or deleted`);
+	await storage.close();
+	expect(which(link)).toBe("other");
+});

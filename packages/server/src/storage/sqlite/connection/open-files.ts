@@ -1,0 +1,127 @@
+/**
+ * SQLite keeps its files open, and doesn't look at their names again. If the database's path leads to another file, or
+ * to none, the service would write to a file that the next start doesn't find, and the write-ahead log, which SQLite
+ * finds by its name, would be applied to whatever file has the database's name by then. A symbolic link that is pointed
+ * elsewhere is like a changed setting, which the next start reads: the file that is open keeps its name, log and lock.
+ */
+import { type BigIntStats, renameSync, statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { StorageError } from "../../port.ts";
+import { freeName, targetOf } from "./files.ts";
+
+/** How often the writer compares its files with what their paths lead to, milliseconds. */
+const LOOK_MS = 1_000;
+/** Looks in a row that have to agree: a network file system may show an earlier state for a moment. */
+const LOOKS = 2;
+/** How long the previous file's readers, such as a backup, may keep its log from being emptied, milliseconds. */
+const READERS_MS = 1_000;
+
+type State = "there" | "replaced" | "removed";
+
+/** A file that is open, by its path without links. */
+class OpenFile {
+	readonly path: string;
+	readonly #opened: BigIntStats | undefined;
+
+	/** To be called when SQLite has opened it: some file systems only give a file its final inode then. */
+	constructor(path: string) {
+		this.path = path;
+		this.#opened = this.#found();
+	}
+
+	state(): State {
+		const found = this.#found();
+		if (this.#opened === undefined) return "there";
+		if (found === undefined) return "removed";
+		return found.ino === this.#opened.ino && found.dev === this.#opened.dev ? "there" : "replaced";
+	}
+
+	/** What the path leads to. A volume that fails or hangs says nothing about it; commits report that. */
+	#found(): BigIntStats | undefined {
+		try {
+			return statSync(this.path, { bigint: true });
+		} catch (error) {
+			const { code } = error as NodeJS.ErrnoException;
+			return code === "ENOENT" || code === "ENOTDIR" ? undefined : this.#opened;
+		}
+	}
+}
+
+/** The files of the writer. */
+export class OpenFiles {
+	readonly #db: DatabaseSync;
+	readonly #database: OpenFile;
+	readonly #log: OpenFile;
+	readonly #lock: OpenFile;
+
+	/** @param db the connection that writes, with its log and lock open */
+	constructor(db: DatabaseSync, databasePath: string) {
+		this.#db = db;
+		const path = targetOf(databasePath);
+		this.#database = new OpenFile(path);
+		this.#log = new OpenFile(`${path}-wal`);
+		this.#lock = new OpenFile(`${path}.lock`);
+	}
+
+	/**
+	 * Looks at the files until one isn't where it was, then leaves them.
+	 *
+	 * @param onLost called once with a StorageError `lost`; nothing may be committed from then on
+	 * @returns stops it
+	 */
+	watch(onLost: (error: StorageError) => void): () => void {
+		let before: string | null = null;
+		let looks = 0;
+		const timer = setInterval(() => {
+			const lost = this.#lost();
+			looks = lost === before ? looks + 1 : 1;
+			before = lost;
+			if (lost === null || looks < LOOKS) return;
+			clearInterval(timer);
+			try {
+				this.leave();
+			} finally {
+				onLost(new StorageError("lost", lost));
+			}
+		}, LOOK_MS);
+		return () => clearInterval(timer);
+	}
+
+	/**
+	 * To be called before the connection closes. If the path no longer leads to this database, SQLite would leave the log,
+	 * and the next start would apply it to the file that is there by then.
+	 */
+	leave(): void {
+		if (this.#database.state() === "there") return;
+		this.#db.exec(`PRAGMA busy_timeout = ${READERS_MS}`);
+		// Writes to the files that are open, whatever their names are. The previous database is complete then.
+		const done = this.#db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+		if (done?.busy === 0 || this.#log.state() !== "there") return;
+		const free = freeName(this.#database.path);
+		renameSync(this.#log.path, `${free}-wal`);
+		// Its index, which that reader has open: the next database would share it.
+		renameSync(`${this.#database.path}-shm`, `${free}-shm`);
+	}
+
+	/** What happened, and what to do; null if every file is where it was. */
+	#lost(): string | null {
+		const { path } = this.#database;
+		const state = this.#database.state();
+		if (state === "replaced")
+			return (
+				`${path} was replaced while the service was using it. What was accepted until now is in the previous file, ` +
+				"not in the one that is there now. The next start uses that one; to keep the previous one instead, put it back first. " +
+				"Stop the service before you replace its database."
+			);
+		if (state === "removed")
+			return (
+				`${path} was moved or deleted while the service was using it. Stop the service, and put the file back or restore ` +
+				"a backup (posthorn restore); otherwise the next start creates an empty database."
+			);
+		if (this.#lock.state() === "there") return null;
+		return (
+			`${this.#lock.path} was moved, deleted or replaced while the service was using it, so a second service could have opened ` +
+			"the database, too. Restart the service, which creates the file again, and leave it there."
+		);
+	}
+}
