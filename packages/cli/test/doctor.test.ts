@@ -216,7 +216,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 	});
 
 	const at = (databaseUrl: string) => ({ ...settings, POSTHORN_DATABASE_URL: databaseUrl });
-	const migrate = () => run([COMMAND, "migrate"], settings, newFolder());
+	const migrate = (env = settings) => run([COMMAND, "migrate"], env, newFolder());
 	const nameOf = (databaseUrl: string) => databaseUrl.slice(databaseUrl.lastIndexOf("/") + 1);
 	const schemas = () => server.execute("SELECT FROM pg_namespace WHERE nspname = 'posthorn'", url);
 
@@ -335,6 +335,24 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 			"Database",
 			/permission denied for schema posthorn.*its user's permissions/,
 		);
+	});
+
+	// It called a schema that an administrator had created for the service's user a fault, though the service started.
+	test("a schema of another role is fine if this user may create tables in it, and owns those that are there", async () => {
+		const shop = at(url.replace("test@", "shop:right@"));
+		await server.execute("CREATE SCHEMA posthorn; GRANT USAGE ON SCHEMA posthorn TO shop", url);
+		await expectFault(await doctor(shop), "Schema", /this user may not run: make it the owner/);
+		await server.execute("GRANT CREATE ON SCHEMA posthorn TO shop", url);
+		expectHealthy(await doctor(shop));
+		expect(await migrate(shop)).toMatchObject({ code: 0 });
+		const older = "DELETE FROM posthorn.schema_versions WHERE version = (SELECT max(version) FROM posthorn.schema_versions)";
+		await server.execute(older, url);
+		expectHealthy(await doctor(shop));
+		// A migration changes tables, which the owner of the schema may not do.
+		await server.execute("CREATE ROLE clerk LOGIN PASSWORD 'right'; ALTER SCHEMA posthorn OWNER TO clerk", url);
+		await server.execute("GRANT SELECT ON ALL TABLES IN SCHEMA posthorn TO clerk", url);
+		const clerk = at(url.replace("test@", "clerk:right@"));
+		await expectFault(await doctor(clerk), "Schema", /may not run: make it the owner of .* and its tables/);
 	});
 
 	test("rejects a newer schema version, in migrate too", async () => {

@@ -53,7 +53,8 @@ function schemaOf({ schema, knownSchema, mayPrepare }: DatabaseFacts): Finding {
 	if (mayPrepare) return ok("Schema", "Will be migrated at the next start, or by posthorn migrate.");
 	return fault(
 		"Schema",
-		"Needs a migration, which this user may not run: make it the owner of the database, or of the schema posthorn.",
+		"Needs a migration, which this user may not run: make it the owner of the database, or of the schema posthorn and its " +
+			"tables.",
 	);
 }
 

@@ -11,7 +11,7 @@ export interface DatabaseFacts {
 	readonly version: string;
 	/** Whether connections go through a pool that keeps sessions. */
 	readonly pooled: boolean;
-	/** Whether this user owns the schema or may create it; whether the server accepts writes at all. */
+	/** Whether this user may migrate the schema, or create it; whether the server accepts writes at all. */
 	readonly mayPrepare: boolean;
 	readonly readOnly: boolean;
 	/** How others are kept from reading what is sent to and from the database. */
@@ -97,10 +97,13 @@ async function examineServer(
 			(SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()) AS encrypted,
 			host(inet_client_addr()) AS "clientAddress", host(inet_server_addr()) AS "serverAddress",
 			CASE WHEN n.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
-				ELSE pg_has_role(n.nspowner, 'USAGE') END AS "mayPrepare",
+				ELSE has_schema_privilege(n.oid, 'CREATE') AND (v.oid IS NULL OR pg_has_role(v.relowner, 'USAGE'))
+			END AS "mayPrepare",
 			to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared,
 			to_regclass('posthorn.log_forks') IS NOT NULL AS "hasForks"
-		FROM pg_roles r LEFT JOIN pg_namespace n ON n.nspname = 'posthorn' WHERE r.rolname = session_user`);
+		FROM pg_roles r LEFT JOIN pg_namespace n ON n.nspname = 'posthorn'
+			LEFT JOIN pg_class v ON v.relnamespace = n.oid AND v.relname = 'schema_versions'
+		WHERE r.rolname = session_user`);
 	const ended = Date.now();
 	const { now, limits, prepared, hasForks, encrypted, clientAddress, serverAddress, ...facts } = rows[0]!;
 	return {
