@@ -44,10 +44,11 @@ export async function verify(
 }
 
 /**
- * What programs pass if the secret isn't set, in quotes or not, after the prefix or not: `${process.env.WEBHOOK_SECRET}`
- * is "undefined".
+ * What programs pass if the secret isn't set, in quotes or not, after the prefix or not: the text of a value that isn't
+ * one, such as a promise, or a variable that nothing has replaced, as shells, Kubernetes, Windows and templates write it.
  */
-const NO_SECRETS: readonly string[] = ["", "undefined", "null"];
+const NO_SECRET =
+	/^(?:|undefined|null|nil|none|nan|true|false|<no value>|\[object \w+\]|\$\w+|\$\{.*\}|\$\(.*\)|%\w+%|\{\{.*\}\})$/is;
 
 /** Throws a TypeError unless there are secrets and none is missing: anyone can sign with a key that is easy to guess. */
 export function checkedSecrets(secret: string | readonly string[], hint = ""): readonly string[] {
@@ -55,7 +56,7 @@ export function checkedSecrets(secret: string | readonly string[], hint = ""): r
 	if (secrets.length === 0 || secrets.some((one) => typeof one !== "string" || isMissing(one))) {
 		throw new TypeError(
 			"The webhook's signing secret is missing. Pass the whsec_… that was shown when the webhook was created; " +
-				`is its environment variable set?${hint}`,
+				`is its environment variable set, and filled in?${hint}`,
 		);
 	}
 	return secrets as readonly string[];
@@ -63,7 +64,7 @@ export function checkedSecrets(secret: string | readonly string[], hint = ""): r
 
 function isMissing(secret: string): boolean {
 	const bare = unquoted(secret.trim()).trim();
-	return NO_SECRETS.includes(bare.replace(/^whsec_/, ""));
+	return NO_SECRET.test(bare.replace(/^whsec_/, ""));
 }
 
 /** Fills in the defaults. Throws a RangeError for a tolerance or brand that would accept everything or nothing. */
