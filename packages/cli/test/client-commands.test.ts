@@ -323,6 +323,7 @@ test("events of the log are sent again to a receiver here, whatever became of th
 		[[...here, "--since", "1h", "--status", "failed"], /--status selects deliveries/],
 		[[...here, "--event", "evt_1", "--type", "purchase.completed"], /--type .* can't be combined with --event/],
 		[["--to", "example.com", "--event", "evt_1"], /--allow-remote/],
+		[["--event", "evt_1", "--allow-remote"], /--allow-remote is for --to/],
 	] as const)
 		expect(await on.user.run(["replay", ...args])).toMatchObject({ code: 2, err: expect.stringMatching(message) });
 });

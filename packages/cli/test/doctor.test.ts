@@ -345,7 +345,8 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		await server.execute("GRANT CREATE ON SCHEMA posthorn TO shop", url);
 		expectHealthy(await doctor(shop));
 		expect(await migrate(shop)).toMatchObject({ code: 0 });
-		const older = "DELETE FROM posthorn.schema_versions WHERE version = (SELECT max(version) FROM posthorn.schema_versions)";
+		const older =
+			"DELETE FROM posthorn.schema_versions WHERE version = (SELECT max(version) FROM posthorn.schema_versions)";
 		await server.execute(older, url);
 		expectHealthy(await doctor(shop));
 		// A migration changes tables, which the owner of the schema may not do.

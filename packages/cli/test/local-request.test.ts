@@ -100,3 +100,14 @@ test("a certificate of an authority of one's own is refused, with the way to tru
 			expect(result.out).toMatch(/ its certificate isn't from an .*; set NODE_EXTRA_CA_CERTS to a PEM file/);
 	}
 });
+
+// It said "the connection broke".
+test("says how to name a receiver that speaks HTTPS", async () => {
+	const server = createHttpsServer(await issueSelfSigned());
+	await once(server.listen(0, "127.0.0.1"), "listening");
+	const { port } = server.address() as AddressInfo;
+	const { code, out } = await user.run(["trigger", "customer.created", "--to", `localhost:${port}/hooks`]);
+	server.close();
+	expect(code).toBe(1);
+	expect(out).toContain(`the connection broke; if it speaks HTTPS, give its URL: https://localhost:${port}/hooks`);
+});

@@ -141,6 +141,9 @@ test.each([
 	// The service used its own.
 	[["trigger", "purchase.completed", "--webhook", "wh_1", "--brand", "Acme"], /--brand can't be used/],
 	[["trigger", "purchase.completed", "--publish", "--brand", "Acme"], /--brand can't be used/],
+	// It was ignored: both send wherever the webhooks are.
+	[["trigger", "purchase.completed", "--publish", "--allow-remote"], /^--allow-remote can't be used here/m],
+	[["trigger", "purchase.completed", "--webhook", "wh_1", "--allow-remote"], /^--allow-remote can't be used here/m],
 	// The file was sent unchanged.
 	[
 		["trigger", "purchase.completed", "--to", "3000", "--raw", "none", "--set", "a=1", "--data", "{}"],

@@ -24,6 +24,8 @@ type Status = "delivered" | "failed";
 
 export async function replay(options: ReplayOptions): Promise<void> {
 	if (options.to !== undefined) return (await import("./listen/replay-here.ts")).replayHere(options.to, options);
+	if (options.allowRemote)
+		throw new UsageError(["--allow-remote is for --to: without it, the service sends to the project's webhooks."]);
 	const { webhook, type, status = "failed", event, since, until } = options;
 	if (status !== "failed" && status !== "delivered" && status !== "any")
 		throw new UsageError([`--status is "${status}"; it must be failed (the default), delivered or any.`]);

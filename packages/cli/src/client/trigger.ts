@@ -81,7 +81,7 @@ async function sendHere(entry: EventTypeEntry, target: URL, options: TriggerOpti
 }
 
 async function testWebhook(entry: EventTypeEntry, webhookId: string, options: TriggerOptions): Promise<void> {
-	refuse(options, ["set", "data", "raw", "id", "brand"], "the service creates and sends the test event");
+	refuse(options, ["set", "data", "raw", "id", "brand", "allowRemote"], "the service creates and sends the test event");
 	const { client, project } = await connect(options);
 	const { data } = await client.api.POST("/v1/projects/{project_id}/webhooks/{webhook_id}/test", {
 		params: { path: { project_id: project, webhook_id: webhookId } },
@@ -93,7 +93,7 @@ async function testWebhook(entry: EventTypeEntry, webhookId: string, options: Tr
 }
 
 async function publish(entry: EventTypeEntry, options: TriggerOptions): Promise<void> {
-	refuse(options, ["raw", "brand"], "the service creates and sends the requests");
+	refuse(options, ["raw", "brand", "allowRemote"], "the service creates and sends the requests");
 	const { client, project, url } = await connect(options);
 	const data = await dataOf(entry, options);
 	await warnOfFaults(entry, data, entry.strict ? "The service will reject it" : "Receivers may reject it");
@@ -126,9 +126,11 @@ function listTypes(json: boolean): void {
 
 function refuse(options: TriggerOptions, names: readonly (keyof TriggerOptions)[], why: string): void {
 	const given = names.filter((name) => options[name] !== undefined);
-	if (given.length > 0)
-		throw new UsageError([`${given.map((name) => `--${name}`).join(", ")} can't be used here: ${why}.`]);
+	if (given.length > 0) throw new UsageError([`${given.map(flagOf).join(", ")} can't be used here: ${why}.`]);
 }
+
+/** `allowRemote` is `--allow-remote`. */
+const flagOf = (name: string): string => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /** The sample, or `--data` instead, with the fields of `--set`. */
 async function dataOf(

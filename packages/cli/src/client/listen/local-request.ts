@@ -59,7 +59,7 @@ export async function post(
 		return { kind: "responded", status: response.statusCode ?? 0, ms, body };
 	} catch (error) {
 		signal?.throwIfAborted();
-		return { kind: "away", reason: reasonOf(error as Error), ms: since() };
+		return { kind: "away", reason: reasonOf(error as Error, target), ms: since() };
 	}
 }
 
@@ -118,8 +118,14 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
 	"UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
-function reasonOf({ code = "", message }: NodeJS.ErrnoException): string {
+/** How servers that speak TLS end a connection that doesn't. */
+const ENDED: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
+
+function reasonOf({ code = "", message }: NodeJS.ErrnoException, { protocol, host, pathname }: URL): string {
 	if (UNTRUSTED.has(code))
 		return "its certificate isn't from an authority that is trusted here; set NODE_EXTRA_CA_CERTS to a PEM file with the authority's certificate";
-	return REASONS[code] ?? (message || code);
+	const reason = REASONS[code] ?? (message || code);
+	return protocol === "http:" && ENDED.has(code)
+		? `${reason}; if it speaks HTTPS, give its URL: https://${host}${pathname}`
+		: reason;
 }
