@@ -221,8 +221,9 @@ export class Connection {
 		}
 	}
 
-	readonly #sent = (): void => {
-		if (!this.isSending) this.#guarded(() => this.#user?.sent());
+	/** @param error why it wasn't: the socket's error follows */
+	readonly #sent = (error?: Error | null): void => {
+		if (!error && !this.isSending) this.#guarded(() => this.#user?.sent());
 	};
 
 	readonly #dialed: Dialed = (socket, validTo = Number.POSITIVE_INFINITY) => {

@@ -10,8 +10,8 @@ export interface Socket {
 	readonly writable: boolean;
 	/** Number of bytes that were written and haven't left. */
 	readonly writableLength: number;
-	/** @param sent called once they have left, or can't */
-	write(bytes: Uint8Array, sent?: () => void): unknown;
+	/** @param sent called once they have left, or with the error if they can't */
+	write(bytes: Uint8Array, sent?: (error?: Error | null) => void): unknown;
 	/** Continues reading after `onread` returned false. */
 	resume(): unknown;
 	destroy(error?: Error): unknown;

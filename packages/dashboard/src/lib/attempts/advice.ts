@@ -158,7 +158,7 @@ const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
 		tries: ["Check that a web server is listening on the URL's port, not another service."],
 	}),
 	sender_failed: ({ isRetried, isHeld }) => ({
-		why: "The request couldn't be sent because of an error on our side, not the receiver's.",
+		why: "The request failed because of an error on our side, not the receiver's.",
 		tries: [
 			isHeld
 				? "Resume the webhook to send it again."

@@ -147,8 +147,8 @@ const WORDS: Readonly<Record<string, Words>> = {
 	},
 	sender_failed: {
 		station: "our fault",
-		said: "was not sent because of an error on our side",
-		headline: "An error on our side prevented the request from being sent",
+		said: "failed because of an error on our side",
+		headline: "The request failed because of an error on our side",
 		short: "error on our side",
 		now: "Not reached because of an error on our side",
 		has: "hasn't been reached because of an error on our side",

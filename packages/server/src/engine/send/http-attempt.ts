@@ -77,6 +77,8 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 	#connection: Connection | null = null;
 	#isReused = false;
 	#request: SentRequest | null = null;
+	/** Whether all of the request has left, so that the receiver may have handled it. */
+	#isSent = false;
 	#response = new ResponseParser();
 	#isExchanging = false;
 
@@ -122,6 +124,7 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 		this.#waitedBeforeMs = this.#waitedMs;
 		this.#connection = null;
 		this.#request = null;
+		this.#isSent = false;
 		this.#response = new ResponseParser();
 		try {
 			const destination = destinationOf(this.#shipment.target, brand);
@@ -158,6 +161,7 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 	}
 
 	sent(): void {
+		this.#isSent = true;
 		if (this.#answeredAt !== null) this.#endAnswered();
 	}
 
@@ -284,8 +288,10 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 		const shortage = shortageOf(error);
 		if (shortage !== null) {
 			this.#context.shortages.met(shortage, !(error instanceof ShortageFailure) || error.tried);
-			this.#end({ kind: "deferred", shortage });
-			return;
+			if (!this.#isSent) {
+				this.#end({ kind: "deferred", shortage });
+				return;
+			}
 		}
 		const reason = reasonOf(error);
 		const url = this.#destination?.url ?? this.#shipment.target.url;

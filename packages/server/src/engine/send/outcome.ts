@@ -104,7 +104,7 @@ const REASON_TEXT: Record<Reason, string> = {
 	tls_failed:
 		"No secure connection could be established (TLS). Check that the receiver speaks TLS 1.2 or later on this port.",
 	malformed_response: "The receiver's response isn't valid HTTP. Check what listens on this port.",
-	sender_failed: "The request couldn't be sent because of an error on our side, not the receiver's.",
+	sender_failed: "The request failed because of an error on our side, not the receiver's.",
 	expired: "Expired: the event's retention ended before it could be delivered.",
 	unsubscribed: "Unsubscribed: the webhook no longer subscribes to this event type, so it wasn't retried.",
 	deleted: "Deleted: the webhook was deleted before this attempt was due, so it wasn't made.",

@@ -136,6 +136,32 @@ describe("whatever throws, an attempt has an outcome and the next one isn't affe
 		expect(made(await sender.send(shipment("https://faulty.example/")))).toMatchObject({ kind: "unanswered" });
 	});
 
+	// It counted as not sent, so the log didn't show a request that the receiver may have handled.
+	test("a shortage ends an exchange whose request has left: an attempt, unlike one that prevents it from leaving", async () => {
+		const shortage = Object.assign(new Error("write ENOBUFS"), { code: "ENOBUFS" });
+		const sendOver = (left: boolean) => {
+			const socket = Object.assign(new FaultySocket(new Set()), {
+				write(_: Buffer, done: (error?: Error) => void) {
+					setImmediate(() => {
+						done(left ? undefined : shortage);
+						socket.emit("error", shortage);
+					});
+					return true;
+				},
+			});
+			const dialer = faultyDialer((done) => setImmediate(done, socket as unknown as Socket));
+			return rig.makeSender({ dialer }).send(shipment("https://faulty.example/"));
+		};
+		expect(await sendOver(false)).toEqual({ kind: "deferred", shortage: "memory" });
+		expect(rig.faults).toEqual([]);
+		expect(await sendOver(true)).toMatchObject({
+			kind: "unanswered",
+			reason: "sender_failed",
+			request: { signature: expect.any(String) },
+		});
+		expect(rig.faults).toEqual([shortage]);
+	});
+
 	test("setting a timer fails", async () => {
 		const sender = rig.makeSender({ clock: { now: () => 0, elapsed: () => 0, setTimeout: boom, setImmediate } });
 		expect(text(await sender.send(shipment(rig.receiver.url())))).toBe("sender_failed");
