@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EVENT_TYPES } from "@posthorn/protocol";
 import {
@@ -489,6 +490,15 @@ test("says which file of --env-file doesn't exist", () => {
 });
 
 // The mark became part of the first variable's name, and UTF-16 had no variables: both were ignored.
+test("refuses a file of --env-file with a line that isn't a variable, without showing it", () => {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-env-"));
+	writeFileSync(join(folder, "p.env"), "POSTHORN_HOST=::1\nPOSTHORN_OPERATOR_KEY: secret\n");
+	const args = ["--", COMMAND, "doctor", "--env-file", "p.env"];
+	const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+	rmSync(folder, { recursive: true });
+	expect([status, stderr]).toEqual([2, "--env-file p.env: line 2 is not a variable: write it as NAME=VALUE.\n"]);
+});
+
 test("reads a file of --env-file that begins with a byte order mark, and refuses UTF-16", async () => {
 	const newcomer = new User();
 	try {

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
-import { parseEnv } from "node:util";
 import { UsageError } from "../command-error.ts";
 
 /**
  * Adds a file's variables to the environment, apart from those that are set already.
  *
- * @throws UsageError if the file can't be read, or isn't UTF-8
+ * @throws UsageError if the file can't be read, isn't UTF-8, or has a line about Posthorn that isn't a variable
  */
 export function readEnvFile(path: string | undefined): void {
 	if (path === undefined) return;
@@ -20,5 +19,56 @@ export function readEnvFile(path: string | undefined): void {
 	}
 	if (text.includes("\0"))
 		throw new UsageError([`--env-file ${path} isn't UTF-8, but perhaps UTF-16: save it as UTF-8.`]);
-	for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ??= value;
+	const { variables, wrong } = parseEnvFile(text);
+	// The line may contain a secret, so it isn't shown.
+	if (wrong.length > 0)
+		throw new UsageError(
+			wrong.map((line) => `--env-file ${path}: line ${line} is not a variable: write it as NAME=VALUE.`),
+		);
+	for (const [name, value] of variables) process.env[name] ??= value;
+}
+
+const ASSIGNMENT = /^\s*(?:export\s+)?([\w.-]+)\s*=\s*(.*?)\s*$/;
+const OURS = /^\s*(?:export\s+)?POSTHORN_/;
+const COMMENT = /^\s*(?:#.*)?$/;
+
+/**
+ * The variables of a file, the last value of each, and the numbers of lines that are about Posthorn and no variable.
+ *
+ * systemd, shells and containers read the same files, so a `#` begins a comment only after a space: Node's `parseEnv`
+ * cuts keys at any, and takes the line after an empty value for the value. Values may be in quotes, over several lines;
+ * double ones may contain `\n`.
+ */
+export function parseEnvFile(text: string): { variables: ReadonlyMap<string, string>; wrong: readonly number[] } {
+	const variables = new Map<string, string>();
+	const wrong: number[] = [];
+	const lines = text.split(/\r\n|\n|\r/);
+	for (let at = 0; at < lines.length; at++) {
+		const line = lines[at]!;
+		const [, name, written] = ASSIGNMENT.exec(line) ?? [];
+		if (name === undefined || written === undefined) {
+			if (OURS.test(line)) wrong.push(at + 1);
+			continue;
+		}
+		const quoted = /^["'`]/.test(written) ? quotedValue([written, ...lines.slice(at + 1)]) : null;
+		if (quoted === null) variables.set(name, written.replace(/(?:^|\s+)#.*$/, ""));
+		else if (OURS.test(line) && !COMMENT.test(quoted.rest)) wrong.push(at + 1);
+		else variables.set(name, quoted.value);
+		at += quoted?.lines ?? 0;
+	}
+	return { variables, wrong };
+}
+
+/** The value in quotes at the start of these lines, the rest of its last line, and how many lines follow the first. */
+function quotedValue(lines: readonly string[]): { value: string; rest: string; lines: number } | null {
+	const text = lines.join("\n");
+	const end = text.indexOf(text[0]!, 1);
+	if (end < 0) return null;
+	const value = text.slice(1, end);
+	const [rest = ""] = text.slice(end + 1).split("\n", 1);
+	return {
+		value: text[0] === '"' ? value.replaceAll("\\n", "\n") : value,
+		rest,
+		lines: value.split("\n").length - 1,
+	};
 }
