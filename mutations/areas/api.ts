@@ -95,13 +95,26 @@ export const API = [
 			},
 		],
 	),
-	...of("server/src/api/metrics.ts", inApi("system"), [
+	...of("server/src/api/gauge-reader.ts", inApi("gauge-reader"), [
 		{
 			name: "gauges-wait-for-the-clock",
-			find: "readAt === null || havePassed(clock, GAUGES_EVERY_MS, readAt)",
-			replace: "readAt === null || clock.now() - readAt.now >= GAUGES_EVERY_MS",
+			find: "havePassed(this.#clock, EVERY_MS, beganAt!)",
+			replace: "this.#clock.now() - beganAt!.now >= EVERY_MS",
+			tests: inApi("system"),
 			only: "set back",
 			why: "Once the clock is set back by an hour, Prometheus gets the same backlog for an hour.",
+		},
+		{
+			name: "gauges-read-again-while-late",
+			find: "(!this.#isReading && havePassed(",
+			replace: "(havePassed(",
+			why: "While the database hangs, each scrape adds a query that waits.",
+		},
+		{
+			name: "gauges-stale-forever",
+			find: "last === null || havePassed(this.#clock, STALE_MS, last.at)",
+			replace: "last === null",
+			why: "While the database hangs, Prometheus gets the backlog of before.",
 		},
 	]),
 	...of("server/src/api/http/admission.ts", inApi("admission"), [

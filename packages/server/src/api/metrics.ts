@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Budget } from "../base/budget.ts";
-import type { RateName } from "../base/budgets.ts";
-import { type Clock, havePassed, type Moment, momentOf } from "../base/clock.ts";
+import { POOLS, type RateName } from "../base/budgets.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { EngineObserver, NodeState, ProjectLoss } from "../engine/index.ts";
 import { SHORTAGES, type Shortages } from "../net/shortages.ts";
@@ -9,18 +9,17 @@ import type { Handshakes } from "../net/tls/handshakes.ts";
 import type { HealthCount } from "../registry/health-count.ts";
 import type { AttemptStatus, ConnectionUse, DatabaseObserver, Gauges, PoolState, Storage } from "../storage/port.ts";
 import { VERSION } from "../version.ts";
+import { GaugeReader } from "./gauge-reader.ts";
 import type { StorageCheck } from "./storage-check.ts";
 
 /** For requests and for commits. */
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
-/** Storage is queried for its gauges at most this often, however many scrapers there are. */
-const GAUGES_EVERY_MS = 1_000;
 
 interface GaugeSource {
 	readonly storageCheck: Pick<StorageCheck, "read">;
 	readonly storage: Pick<Storage, "gauges">;
-	readonly clock: Pick<Clock, "now" | "elapsed">;
+	readonly clock: Pick<Clock, "now" | "elapsed" | "setTimeout">;
 	readonly logger: Logger;
 }
 
@@ -72,6 +71,9 @@ export function createMetrics() {
 	);
 	for (const why of ["stale", "expired", "rewound", "epoch", "refused", "fault"] satisfies ProjectLoss[])
 		losses.inc({ why }, 0);
+	// A series that begins with its first event shows no increase for it, so alerts would miss that one.
+	for (const outcome of ["delivered", "retrying", "failed"] satisfies AttemptStatus[]) attempts.inc({ outcome }, 0);
+	for (const rows of ["events", "attempts"] as const) deleted.inc({ rows }, 0);
 
 	// Bound once: looking up labels costs more than counting.
 	const outcomes: Record<AttemptStatus, Counter.Internal> = {
@@ -107,26 +109,15 @@ export function createMetrics() {
 		},
 		/** Storage gauges, left out while storage doesn't respond. `posthorn_storage_up` is 0 then, and while it is full. */
 		watchStorage({ storage, storageCheck, clock, logger }: GaugeSource): void {
-			let readAt: Moment | null = null;
-			let reading: Promise<Gauges | null> = Promise.resolve(null);
-			const read = () => {
-				if (readAt === null || havePassed(clock, GAUGES_EVERY_MS, readAt)) {
-					readAt = momentOf(clock);
-					reading = storage.gauges().catch((error: unknown) => {
-						logger.warn({ err: error }, "failed to read gauges from storage");
-						return null;
-					});
-				}
-				return reading;
-			};
+			const reader = new GaugeReader(storage, clock, logger);
 			const stored = (name: string, help: string, value: (gauges: Gauges) => number) =>
 				gauge(name, help, async () => {
-					const gauges = await read();
-					return gauges && value(gauges);
+					const gauges = await reader.read();
+					return typeof gauges === "string" ? null : value(gauges);
 				});
 			gauge("posthorn_storage_up", "1 while storage reads and commits, else 0.", async () => {
-				const [gauges, state] = await Promise.all([read(), storageCheck.read()]);
-				return Number(gauges !== null && state === "ok");
+				const [gauges, state] = await Promise.all([reader.read(), storageCheck.read()]);
+				return Number(gauges !== "failed" && state === "ok");
 			});
 			stored("posthorn_projects", "Projects.", ({ projects }) => projects);
 			stored("posthorn_webhooks", "Webhooks.", ({ webhooks }) => webhooks);
@@ -137,7 +128,7 @@ export function createMetrics() {
 			);
 			const retries = "Deliveries waiting for their next attempt.";
 			stored("posthorn_retries_waiting", retries, ({ retriesWaiting }) => retriesWaiting);
-			const dead = "Dead-lettered deliveries that are still in the log.";
+			const dead = "Dead-lettered deliveries that were neither replayed nor dismissed.";
 			stored("posthorn_dead_letters", dead, ({ deadLetters }) => deadLetters);
 		},
 		watchHealth(count: Pick<HealthCount, "read">): void {
@@ -158,6 +149,10 @@ export function createMetrics() {
 			const repeats = counter("posthorn_database_conflicts_total", "Transactions that were retried.", ["pool"]);
 			const opened = counter("posthorn_database_connections_opened_total", "Connections opened.", ["pool"]);
 			const lost = counter("posthorn_database_connections_lost_total", "Connections broken.", ["pool"]);
+			for (const pool of Object.keys(POOLS) as ConnectionUse[]) {
+				commits.zero({ pool });
+				for (const each of [repeats, opened, lost]) each.inc({ pool }, 0);
+			}
 			const takenOver = counter(
 				"posthorn_projects_taken_over_total",
 				"Projects acquired from a node that hadn't released them.",

@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
+import type { Gauges } from "../storage/port.ts";
+import { GaugeReader } from "./gauge-reader.ts";
+
+const GAUGES: Gauges = { projects: 1, webhooks: 2, backlog: 3, oldestAt: null, retriesWaiting: 4, deadLetters: 5 };
+const silent = { debug() {}, info() {}, warn() {}, error() {}, fatal() {} };
+
+function rig() {
+	const clock = new VirtualClock();
+	const reads: PromiseWithResolvers<Gauges>[] = [];
+	const gauges = () => {
+		reads.push(Promise.withResolvers<Gauges>());
+		return reads.at(-1)!.promise;
+	};
+	const reader = new GaugeReader({ gauges }, clock, silent);
+	/** What a scrape gets that waits to the end. */
+	const scrape = async () => {
+		const read = reader.read();
+		await clock.advance(4_000);
+		return read;
+	};
+	return { clock, reads, reader, scrape };
+}
+
+// While the database hung, a scrape took 10 s, when Prometheus gives up: it reported the node as down, without metrics.
+test("a scrape doesn't wait for figures that take too long, and asks for them once", async () => {
+	const { reads, scrape, reader, clock } = rig();
+	expect(await scrape()).toBe("late");
+	await clock.advance(60_000);
+	expect(await scrape()).toBe("late");
+	expect(reads).toHaveLength(1);
+	reads[0]!.resolve(GAUGES);
+	await reads[0]!.promise;
+	await clock.advance(1_000);
+	const next = reader.read();
+	expect(reads).toHaveLength(2);
+	reads[1]!.resolve({ ...GAUGES, projects: 7 });
+	expect(await next).toMatchObject({ projects: 7 });
+});
+
+test("shows the last figures for a minute while newer ones take longer", async () => {
+	const { clock, reads, scrape, reader } = rig();
+	const first = reader.read();
+	reads[0]!.resolve(GAUGES);
+	expect(await first).toEqual(GAUGES);
+	await clock.advance(1_000);
+	expect(await scrape()).toEqual(GAUGES);
+	await clock.advance(55_000);
+	expect(await scrape()).toBe("late");
+	expect(reads).toHaveLength(2);
+});
+
+test("asks at most once a second, and shows nothing older once storage has failed", async () => {
+	const { clock, reads, scrape, reader } = rig();
+	const both = [reader.read(), reader.read()];
+	reads[0]!.resolve(GAUGES);
+	expect(await Promise.all(both)).toEqual([GAUGES, GAUGES]);
+	await clock.advance(999);
+	expect(await reader.read()).toEqual(GAUGES);
+	expect(reads).toHaveLength(1);
+	await clock.advance(1);
+	const failed = reader.read();
+	reads[1]!.reject(new Error("gone"));
+	expect(await failed).toBe("failed");
+	await clock.advance(1_000);
+	expect(await scrape()).toBe("late");
+});

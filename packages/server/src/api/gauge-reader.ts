@@ -1,0 +1,55 @@
+import { type Clock, havePassed, type Moment, momentOf, within } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Gauges, Storage } from "../storage/port.ts";
+
+/** Storage is queried at most this often, however many scrapers there are, milliseconds. */
+const EVERY_MS = 1_000;
+/** How long a scrape waits for the figures, milliseconds. Prometheus gives up on all metrics after 10 seconds. */
+const PATIENCE_MS = 4_000;
+/** How old figures may be if newer ones take longer, as in a very large database, milliseconds. */
+const STALE_MS = 60_000;
+
+/** Reads storage's gauges for scrapes: one read at a time, and none that a scrape waits for without end. */
+export class GaugeReader {
+	readonly #source: Pick<Storage, "gauges">;
+	readonly #clock: Pick<Clock, "now" | "elapsed" | "setTimeout">;
+	readonly #logger: Logger;
+	#reading: Promise<Gauges | "failed"> | null = null;
+	#isReading = false;
+	#beganAt: Moment | null = null;
+	#last: { readonly gauges: Gauges; readonly at: Moment } | null = null;
+
+	constructor(source: Pick<Storage, "gauges">, clock: Pick<Clock, "now" | "elapsed" | "setTimeout">, logger: Logger) {
+		this.#source = source;
+		this.#clock = clock;
+		this.#logger = logger;
+	}
+
+	/** `failed` if storage failed, `late` if it takes longer and the last figures are too old. */
+	async read(): Promise<Gauges | "failed" | "late"> {
+		const beganAt = this.#beganAt;
+		if (this.#reading === null || (!this.#isReading && havePassed(this.#clock, EVERY_MS, beganAt!)))
+			this.#reading = this.#begin();
+		const read = await within(this.#clock, PATIENCE_MS, this.#reading);
+		if (read !== null) return read;
+		const last = this.#last;
+		return last === null || havePassed(this.#clock, STALE_MS, last.at) ? "late" : last.gauges;
+	}
+
+	async #begin(): Promise<Gauges | "failed"> {
+		this.#isReading = true;
+		const at = momentOf(this.#clock);
+		this.#beganAt = at;
+		try {
+			const gauges = await this.#source.gauges();
+			this.#last = { gauges, at };
+			return gauges;
+		} catch (error) {
+			this.#logger.warn({ err: error }, "failed to read gauges from storage");
+			this.#last = null;
+			return "failed";
+		} finally {
+			this.#isReading = false;
+		}
+	}
+}
