@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Parsed, shown } from "./parsers.ts";
+import { isQuoted, type Parsed, shown } from "./parsers.ts";
 import { fileVariableOf, flagOf, SETTINGS, type Setting, type SettingKey, variableOf } from "./settings.ts";
 
 export { localUrl } from "./local-url.ts";
@@ -122,6 +122,7 @@ const isSecret = ({ secret = false }: Setting<unknown>, text: string): boolean =
 /** What is wrong with a value; without the value of a secret. */
 function wrong(setting: Setting<unknown>, text: string): string {
 	if (text === "") return "is empty";
+	if (isQuoted(text)) return "is in quotes, which count as part of it here (docker --env-file keeps them)";
 	return setting.secret ? "is not valid" : `is ${shown(text)}`;
 }
 

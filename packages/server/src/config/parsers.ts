@@ -28,6 +28,9 @@ export function shown(text: string): string {
 		: JSON.stringify(text);
 }
 
+/** Some readers of files with variables keep the quotes around a value. */
+export const isQuoted = (text: string): boolean => /^(["']).*\1$/s.test(text);
+
 const DAY_S = 24 * 60 * 60;
 const MAX_RETRIES = 50;
 const MAX_RETRY_DELAY_S = 30 * DAY_S;
@@ -119,7 +122,8 @@ export function hasPassword(text: string): boolean {
 const TARGETS: readonly string[] = ["any", "primary", "read-write"];
 
 export function operatorKey(text: string): Parsed<string> {
-	return text.length >= MIN_OPERATOR_KEY && /^[\x21-\x7e]+$/.test(text)
+	// Another program that reads the same file would have another key.
+	return text.length >= MIN_OPERATOR_KEY && /^[\x21-\x7e]+$/.test(text) && !isQuoted(text)
 		? valid(text)
 		: mustBe(`${MIN_OPERATOR_KEY} characters or more, printable ASCII without spaces`);
 }

@@ -19,6 +19,26 @@ const faultsOf = (env: Record<string, string>): readonly string[] => {
 	return result.ok ? [] : result.faults;
 };
 
+// Quotes were part of an operator's key, which other programs then read without them. For other secrets it only said "is
+// not valid".
+test("a value in quotes, as docker --env-file leaves it, is refused as such", () => {
+	const key = "k".repeat(40);
+	const quoted = {
+		OPERATOR_KEY: `"${key}"`,
+		SEAL_KEY: `'${key}'`,
+		DATABASE_URL: '"sqlite:x.db"',
+		PORT: '"80"',
+		HOST: '"::"',
+	};
+	for (const [name, value] of Object.entries(quoted))
+		expect(faultsOf({ [`POSTHORN_${name}`]: value })).toEqual([
+			expect.stringMatching(
+				new RegExp(`^POSTHORN_${name} is in quotes, which count as part of it here .*; it must be `),
+			),
+		]);
+	expect(faultsOf({ POSTHORN_OPERATOR_KEY: `${key}"` })).toEqual([]);
+});
+
 test("with nothing set, everything is as documented", () => {
 	expect(readConfig({ env: {} })).toEqual({
 		ok: true,
