@@ -13,7 +13,7 @@ export interface StopSignals {
 	readonly second: Promise<NodeJS.Signals>;
 }
 
-/** Listens until the process ends, so that no signal kills it by default or gets lost. */
+/** Listens until the process ends, so that none of these signals kills it by default or gets lost; SIGUSR1 does nothing. */
 export function listenForStop(): StopSignals {
 	const first = Promise.withResolvers<NodeJS.Signals | "launcher gone">();
 	const second = Promise.withResolvers<NodeJS.Signals>();
@@ -26,6 +26,9 @@ export function listenForStop(): StopSignals {
 		} else if (now - since >= SAME_MOMENT_MS) second.resolve(signal);
 	};
 	for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, hear);
+	// By default Node opens its debugger, through which any user of the machine could run code here. Tools that rotate logs
+	// send it, too.
+	process.on("SIGUSR1", () => undefined);
 	void launcherGone().then(() => {
 		since ??= performance.now();
 		first.resolve("launcher gone");

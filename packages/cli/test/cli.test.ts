@@ -327,6 +327,18 @@ test.skipIf(process.platform === "win32")("ends with 1 and says what to do when 
 	);
 });
 
+// It opened Node's debugger on a port of the machine, through which any of its users could run code as the service.
+test.skipIf(process.platform === "win32")("SIGUSR1, as log rotation sends it, does nothing", async () => {
+	const service = await Posthorn.start({
+		settings: { POSTHORN_PORT: String(await unusedPort()), POSTHORN_OPERATOR_KEY: KEY },
+		cwd: newFolder(),
+	});
+	service.process.kill("SIGUSR1");
+	expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+	await service.stopWith(0);
+	expect(service.output).not.toContain("Debugger");
+});
+
 test("leaves a file that isn't a database unchanged, and says so", async () => {
 	const cwd = newFolder();
 	writeFileSync(
