@@ -4,7 +4,6 @@ import type { Gauges } from "../storage/port.ts";
 import { GaugeReader } from "./gauge-reader.ts";
 
 const GAUGES: Gauges = { projects: 1, webhooks: 2, backlog: 3, oldestAt: null, retriesWaiting: 4, deadLetters: 5 };
-const silent = { debug() {}, info() {}, warn() {}, error() {}, fatal() {} };
 
 function rig() {
 	const clock = new VirtualClock();
@@ -13,14 +12,17 @@ function rig() {
 		reads.push(Promise.withResolvers<Gauges>());
 		return reads.at(-1)!.promise;
 	};
-	const reader = new GaugeReader({ gauges }, clock, silent);
+	const lines: string[] = [];
+	const log = (_fields: object, message: string): void => void lines.push(message);
+	const logger = { debug: log, info: log, warn: log, error: log, isLevelEnabled: () => true };
+	const reader = new GaugeReader({ gauges }, clock, logger);
 	/** What a scrape gets that waits to the end. */
 	const scrape = async () => {
 		const read = reader.read();
 		await clock.advance(4_000);
 		return read;
 	};
-	return { clock, reads, reader, scrape };
+	return { clock, reads, reader, scrape, lines };
 }
 
 // While the database hung, a scrape took 10 s, when Prometheus gives up: it reported the node as down, without metrics.
@@ -65,4 +67,19 @@ test("asks at most once a second, and shows nothing older once storage has faile
 	expect(await failed).toBe("failed");
 	await clock.advance(1_000);
 	expect(await scrape()).toBe("late");
+});
+
+// Each scrape logged a stack trace while the database was away.
+test("logs that storage fails when that begins and ends", async () => {
+	const { clock, reads, reader, lines } = rig();
+	for (let n = 0; n < 5; n++) {
+		const failed = reader.read();
+		reads[n]!.reject(new Error("gone"));
+		expect(await failed).toBe("failed");
+		await clock.advance(1_000);
+	}
+	const read = reader.read();
+	reads[5]!.resolve(GAUGES);
+	await read;
+	expect(lines).toEqual(["failed to read gauges from storage", "gauges are read from storage again"]);
 });

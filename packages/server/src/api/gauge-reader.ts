@@ -1,5 +1,6 @@
 import { type Clock, havePassed, type Moment, momentOf, within } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import { RepeatedFailure } from "../base/repeated-failure.ts";
 import type { Gauges, Storage } from "../storage/port.ts";
 
 /** Storage is queried at most this often, however many scrapers there are, milliseconds. */
@@ -13,7 +14,7 @@ const STALE_MS = 60_000;
 export class GaugeReader {
 	readonly #source: Pick<Storage, "gauges">;
 	readonly #clock: Pick<Clock, "now" | "elapsed" | "setTimeout">;
-	readonly #logger: Logger;
+	readonly #failure: RepeatedFailure;
 	#reading: Promise<Gauges | "failed"> | null = null;
 	#isReading = false;
 	#beganAt: Moment | null = null;
@@ -22,7 +23,8 @@ export class GaugeReader {
 	constructor(source: Pick<Storage, "gauges">, clock: Pick<Clock, "now" | "elapsed" | "setTimeout">, logger: Logger) {
 		this.#source = source;
 		this.#clock = clock;
-		this.#logger = logger;
+		const [failed, over] = ["failed to read gauges from storage", "gauges are read from storage again"];
+		this.#failure = new RepeatedFailure({ logger, clock }, { failed, over, level: "warn" });
 	}
 
 	/** `failed` if storage failed, `late` if it takes longer and the last figures are too old. */
@@ -42,10 +44,11 @@ export class GaugeReader {
 		this.#beganAt = at;
 		try {
 			const gauges = await this.#source.gauges();
+			this.#failure.succeeded();
 			this.#last = { gauges, at };
 			return gauges;
 		} catch (error) {
-			this.#logger.warn({ err: error }, "failed to read gauges from storage");
+			this.#failure.failed(error);
 			this.#last = null;
 			return "failed";
 		} finally {
