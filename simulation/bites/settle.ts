@@ -66,13 +66,13 @@ export const SETTLE: readonly Bite[] = [
 	{
 		name: "outcome changed by a repetition",
 		file: "packages/server/src/engine/settle/settler.ts",
-		find: "return await this.#storage.settle({ settlements, waits: apart });",
+		find: "const verdicts = await this.#storage.settle({ settlements, waits: apart });",
 		replace: `const again = settlements.map((one) => ({
 					...one,
 					generation: one.generation,
 					attempts: one.attempts.map((attempt) => ({ ...attempt, responseTruncated: !attempt.responseTruncated })),
 				}));
-				return await this.#storage.settle({ settlements: waitMs > RETRY_MS ? again : settlements, waits: apart });`,
+				const verdicts = await this.#storage.settle({ settlements: waitMs > RETRY_MS ? again : settlements, waits: apart });`,
 		breaks: "A commit that is repeated says something else than the first time.",
 		style: "churn",
 		firstSeed: 44,

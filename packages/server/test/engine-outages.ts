@@ -31,6 +31,30 @@ export function describeOutages(start: StartRig): void {
 			}
 		});
 
+		// Each project logged a line twice a second: thousands of projects wrote megabytes a second.
+		test("reads that fail are logged a few times for all projects together, until they succeed", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			const projects = [rig.projectId, await rig.project(), await rig.project(), await rig.project()];
+			for (const projectId of projects) await rig.webhook("a", { projectId });
+			rig.sender.script = () => 500;
+			for (const project of projects) await rig.publishAll(1, "delivery.success", project);
+			await storage.pass(rig.clock, 1_000);
+			expect(rig.settled).toHaveLength(projects.length);
+			// Their retries are due after 30 s.
+			await storage.pass(rig.clock, 25_000);
+			storage.away = true;
+			await storage.pass(rig.clock, MINUTE_MS);
+			const lines = (message: string) => rig.logged.filter((line) => line === message).length;
+			expect(lines("failed to read from storage")).toBeGreaterThan(0);
+			expect(lines("failed to read from storage")).toBeLessThan(5);
+			storage.away = false;
+			rig.sender.script = () => 200;
+			await storage.pass(rig.clock, 3 * MINUTE_MS);
+			expect(lines("actors read from storage again")).toBe(1);
+			expect(rig.settled.filter(({ status }) => status === "delivered")).toHaveLength(projects.length);
+		});
+
 		// If no other node publishes, nothing else reads how far the log goes: such an event waited for the next one.
 		test("an event whose commit had no response is sent, even if the log can't be read at first", async () => {
 			const storage = new FaultyStorage();

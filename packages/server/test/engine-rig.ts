@@ -121,6 +121,8 @@ export class EngineRig {
 	readonly ids: IdSource;
 	readonly seal = new Seal([randomBytes(32)]);
 	readonly settled: Settled[] = [];
+	/** Messages of warnings and errors that the engine has logged. */
+	readonly logged: string[] = [];
 	storage!: Storage;
 	engine!: RunningEngine;
 	projectId = "";
@@ -158,6 +160,8 @@ export class EngineRig {
 		return id;
 	}
 
+	readonly #log = (_fields: object, message: string): void => void this.logged.push(message);
+
 	async open(): Promise<void> {
 		this.storage = this.#wrap(await this.#database.open(this.clock, this.#leaseTermMs));
 		this.engine = startEngine({
@@ -167,7 +171,7 @@ export class EngineRig {
 			disk: systemClock,
 			ids: this.ids,
 			seal: this.seal,
-			logger: silentLogger,
+			logger: { ...silentLogger, warn: this.#log, error: this.#log },
 			leaseTermMs: this.#leaseTermMs,
 			retryDelaysMs: SPEC_DELAYS_MS,
 			attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,

@@ -2,9 +2,10 @@ import { timingSafeEqual } from "node:crypto";
 import { encodeEnvelope, eventTypeEntry } from "@posthorn/protocol";
 import { SENDS } from "../base/budgets.ts";
 import type { Logger } from "../base/logger.ts";
+import { RepeatedFailure } from "../base/repeated-failure.ts";
 import type { Seal } from "../base/seal.ts";
 import { Shortages } from "../net/shortages.ts";
-import type { ActorContext, EngineObserver } from "./actor/context.ts";
+import { type ActorContext, type EngineObserver, READ_FAILED } from "./actor/context.ts";
 import { Directory, type NodeState } from "./cluster/directory.ts";
 import type { MarkWatcher } from "./cluster/mark-poller.ts";
 import type { Engine } from "./engine.ts";
@@ -77,6 +78,10 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		budget: windows,
 		holder: ids.next("node"),
 		keys,
+		readFailure: new RepeatedFailure(
+			{ logger, clock },
+			{ failed: READ_FAILED, over: "actors read from storage again" },
+		),
 		onHandedOverSettled: (projectId) => directory.handedOverSettled(projectId),
 	};
 	const directory = new Directory(context, options.activeProjects);

@@ -19,12 +19,12 @@
 import { WINDOWS } from "../../base/budgets.ts";
 import type { Moment } from "../../base/clock.ts";
 import { Bag } from "../../base/collections.ts";
-import type { AlarmMark, Claim, Lease, LogEvent } from "../../storage/port.ts";
+import { type AlarmMark, type Claim, type Lease, type LogEvent, StorageError } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { type Chunk, LogReader } from "../lanes/log-reader.ts";
 import { AppliedLanes, type LaneChange } from "./applied-lanes.ts";
 import { Attempts, type InFlight } from "./attempt.ts";
-import { type ActorContext, Inbox, type LossReason, type Message, OpenWork } from "./context.ts";
+import { type ActorContext, Inbox, type LossReason, type Message, OpenWork, READ_FAILED } from "./context.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { type Handover, Retirement } from "./handover.ts";
 import { LaneSet } from "./lane-set.ts";
@@ -111,13 +111,19 @@ export class Actor {
 	 */
 	read<T>(reading: Promise<T>, handle: (read: T | null) => void, discard?: () => void): void {
 		const post = (read: T | null): void => this.post({ kind: "read", handle: () => handle(read), discard });
-		reading.then(post, (error: unknown) => {
+		const { logger, readFailure, clock } = this.context;
+		const done = (result: T): void => {
+			readFailure.succeeded();
+			post(result);
+		};
+		reading.then(done, (error: unknown) => {
 			if (this.#isOver) {
 				post(null);
 				return;
 			}
-			const { logger, clock } = this.context;
-			logger.error({ err: error, projectId: this.projectId, retryInMs: READ_RETRY_MS }, "failed to read from storage");
+			const details = { projectId: this.projectId, retryInMs: READ_RETRY_MS };
+			if (error instanceof StorageError) readFailure.failed(error, details);
+			else logger.error({ err: error, ...details }, READ_FAILED);
 			clock.setTimeout(() => post(null), READ_RETRY_MS);
 		});
 	}

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { IdSource } from "../../base/ids.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { Shortages } from "../../net/shortages.ts";
 import type { LoadedLanes, LogEvent, NewAttempt, Storage } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
@@ -41,6 +42,9 @@ export interface EngineObserver {
 	passed?(): void;
 }
 
+/** The message of each failed read. */
+export const READ_FAILED = "failed to read from storage";
+
 /** What all actors of a node share. */
 export interface ActorContext {
 	readonly storage: Storage;
@@ -61,6 +65,8 @@ export interface ActorContext {
 	readonly ids: IdSource;
 	readonly keys: SigningKeys;
 	readonly logger: Logger;
+	/** Logs reads of storage that fail: thousands of actors repeat theirs twice a second while it is away. */
+	readonly readFailure: RepeatedFailure;
 	readonly retryDelaysMs: readonly number[];
 	/** The sender's timeout for an attempt, milliseconds. */
 	readonly attemptTimeoutMs: number;

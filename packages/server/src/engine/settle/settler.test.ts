@@ -132,6 +132,28 @@ function held() {
 	};
 }
 
+// Each try logged a stack trace, twelve a minute for each commit that waited.
+test("an outage is logged when it begins, at growing intervals, and when it ends", async () => {
+	const clock = new VirtualClock();
+	const storage = new HeldStorage();
+	const lines: string[] = [];
+	const log = (_fields: object, message: string): void => void lines.push(message);
+	const settler = new Settler(storage, clock, clock, { ...silentLogger, warn: log, error: log });
+	storage.isAway = true;
+	settler.add(outcomeOf("a"));
+	for (let n = 0; n < 600; n++) {
+		await new Promise((resolve) => setImmediate(resolve));
+		clock.advance(100);
+	}
+	storage.isAway = false;
+	for (let n = 0; n < 100; n++) {
+		await new Promise((resolve) => setImmediate(resolve));
+		clock.advance(100);
+	}
+	const away = "storage is unavailable: outcomes wait to be committed";
+	expect(lines).toEqual([away, away, away, "outcomes are committed again"]);
+});
+
 test("in an outage a project stops starting at its own limit, then all projects at the node's", async () => {
 	const { storage, settler, pass } = held();
 	storage.isAway = true;

@@ -3,6 +3,7 @@ import { COMMITS } from "../../base/budgets.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
 import type { Logger } from "../../base/logger.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import {
 	type DeliveryStorage,
 	type LaneProgress,
@@ -64,6 +65,7 @@ export class Settler {
 	readonly #storage: Pick<DeliveryStorage, "settle">;
 	readonly #clock: Clock;
 	readonly #logger: Logger;
+	readonly #failure: RepeatedFailure;
 	readonly #commits: GroupCommit<SettleItem>;
 	/** Projects whose rows another session has locked, and their number of waiting outcomes. */
 	readonly #locked = new Map<string, number>();
@@ -78,6 +80,10 @@ export class Settler {
 		this.#storage = storage;
 		this.#clock = clock;
 		this.#logger = logger;
+		this.#failure = new RepeatedFailure(
+			{ logger, clock },
+			{ failed: "storage is unavailable: outcomes wait to be committed", over: "outcomes are committed again" },
+		);
 		this.#commits = new GroupCommit({
 			clock: disk,
 			ownerOf: ({ lease }) => lease.projectId,
@@ -181,15 +187,14 @@ export class Settler {
 		for (let waitMs = RETRY_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
 			const settlements = groups.map(settlementNow);
 			try {
-				return await this.#storage.settle({ settlements, waits: apart });
+				const verdicts = await this.#storage.settle({ settlements, waits: apart });
+				this.#failure.succeeded();
+				return verdicts;
 			} catch (error) {
 				if (error instanceof StorageError && error.code === "closed") return settlements.map(() => "stale");
 				if (!(error instanceof StorageError)) return this.#refused(groups, apart, error);
 				if (error.code === "locked") return this.#findLocked(groups, apart);
-				this.#logger.error(
-					{ err: error, settlements: settlements.length, retryInMs: waitMs },
-					"storage is unavailable: outcomes wait to be committed",
-				);
+				this.#failure.failed(error, { settlements: settlements.length, retryInMs: waitMs });
 				await sleep(this.#clock, waitMs);
 			}
 		}
