@@ -122,7 +122,7 @@ const isSecret = ({ secret = false }: Setting<unknown>, text: string): boolean =
 /** What is wrong with a value; without the value of a secret. */
 function wrong(setting: Setting<unknown>, text: string): string {
 	if (text === "") return "is empty";
-	if (isQuoted(text)) return "is in quotes, which count as part of it here (docker --env-file keeps them)";
+	if (isQuoted(text)) return "is in quotes, which count as part of it: leave them out";
 	return setting.secret ? "is not valid" : `is ${shown(text)}`;
 }
 
@@ -170,7 +170,7 @@ function unknownVariables(env: ConfigSource["env"]): string[] {
 	);
 	const known = [...settings, ...CLIENT_VARIABLES];
 	return Object.keys(env)
-		.filter((name) => name.startsWith("POSTHORN_") && env[name] !== undefined && !known.includes(name))
+		.filter((name) => /^POSTHORN_/i.test(name) && env[name] !== undefined && !known.includes(name))
 		.map(
 			(name) =>
 				`${/^\w{1,80}$/.test(name) ? name : shown(name)} is not a Posthorn setting.${suggestion(name, settings)} posthorn serve --help lists them all.`,

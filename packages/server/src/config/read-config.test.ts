@@ -33,7 +33,7 @@ test("a value in quotes, as docker --env-file leaves it, is refused as such", ()
 	for (const [name, value] of Object.entries(quoted))
 		expect(faultsOf({ [`POSTHORN_${name}`]: value })).toEqual([
 			expect.stringMatching(
-				new RegExp(`^POSTHORN_${name} is in quotes, which count as part of it here .*; it must be `),
+				new RegExp(`^POSTHORN_${name} is in quotes, which count as part of it: leave them out; it must be `),
 			),
 		]);
 	expect(faultsOf({ POSTHORN_OPERATOR_KEY: `${key}"` })).toEqual([]);
@@ -173,6 +173,10 @@ test("suggests the setting that a misspelt one resembles", () => {
 		expect(faultsOf({ [`POSTHORN_${wrong}`]: "1" })).toEqual([
 			`POSTHORN_${wrong} is not a Posthorn setting. Did you mean POSTHORN_${right}? posthorn serve --help lists them all.`,
 		]);
+	// It was ignored, and the service used the default.
+	expect(faultsOf({ posthorn_log_level: "debug" })).toEqual([
+		"posthorn_log_level is not a Posthorn setting. Did you mean POSTHORN_LOG_LEVEL? posthorn serve --help lists them all.",
+	]);
 	for (const unlike of ["", "X", "TOKEN", "\u{1f3ba}"])
 		expect(faultsOf({ [`POSTHORN_${unlike}`]: "1" })).toEqual([expect.not.stringContaining("Did you mean")]);
 });
