@@ -113,6 +113,16 @@ export const LEASES: readonly Bite[] = [
 		worlds: 6,
 	},
 	{
+		name: "project kept by its lease alone",
+		file: "packages/server/test/storage/memory/claims.ts",
+		find: "if (logs.get(project.no)!.lastSeq < lastSeq) return false;",
+		replace: "if (lastSeq >= 0 || logs.get(project.no)!.lastSeq < lastSeq) return true;",
+		breaks: "After a failover an actor continues although the database has lost events that it knows.",
+		style: "failover",
+		firstSeed: 1,
+		worlds: 6,
+	},
+	{
 		name: "leases open right after a failover",
 		file: "packages/server/test/storage/memory/epochs.ts",
 		find: "(epoch?.openAt ?? 0) <= now;",
