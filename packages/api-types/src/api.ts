@@ -7268,6 +7268,7 @@ export interface operations {
             readonly query?: {
                 /** @description Only this webhook's. */
                 readonly webhook_id?: string;
+                /** @description Incidents at most, the newest ones. */
                 readonly limit?: number;
             };
             readonly header?: never;

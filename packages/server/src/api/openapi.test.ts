@@ -12,7 +12,12 @@ interface Operation {
 	readonly requestBody?: {
 		readonly content: { readonly "application/json": { readonly schema: object; example?: unknown } };
 	};
-	readonly parameters?: { readonly name: string; readonly required: boolean; readonly schema: object }[];
+	readonly parameters?: {
+		readonly name: string;
+		readonly required: boolean;
+		readonly description?: string;
+		readonly schema: object;
+	}[];
 }
 interface Document {
 	readonly openapi: string;
@@ -74,6 +79,12 @@ test("every operation has a unique id, and documents how keys and input are refu
 		else if (!requestBody) for (const status of ["401", "422"]) expect(statuses, operationId).not.toContain(status);
 		if (requestBody) expect(statuses, operationId).toEqual(expect.arrayContaining(["400", "413", "415", "422"]));
 	}
+});
+
+test("describes every parameter", () => {
+	for (const operations of Object.values(document.paths))
+		for (const { operationId, parameters = [] } of Object.values(operations))
+			for (const { name, description } of parameters) expect(description, `${name} of ${operationId}`).toMatch(/\.$/);
 });
 
 test("says which scope a key needs", () => {

@@ -62,7 +62,7 @@ const Incident = component("Incident")({
 
 const IncidentQuery = strictObject({
 	webhook_id: Type.Optional(soughtId("Only this webhook's.")),
-	limit: Type.Integer({ minimum: 1, maximum: 20, default: 5 }),
+	limit: Type.Integer({ minimum: 1, maximum: 20, default: 5, description: "Incidents at most, the newest ones." }),
 });
 
 function presentIncident(found: FoundIncident): Static<typeof Incident> {
