@@ -77,7 +77,7 @@ test("a name without spaces leaves room for the buttons next to it", async ({ da
 		await expect(page.getByRole("button", { name: button })).toBeInViewport({ ratio: 1 });
 	}
 
-	const invite = async () => (await shop.post(shop.path("/invitations"), { role: "viewer" })).body.url;
+	const invite = async () => (await shop.post(shop.path("/invitations"), { role: "owner" })).body.url;
 	const theirs = await (await browser.newContext({ viewport: { width: 320, height: 800 } })).newPage();
 	await theirs.goto(await invite());
 	await theirs.getByLabel("Your name").fill(name);
@@ -89,6 +89,20 @@ test("a name without spaces leaves room for the buttons next to it", async ({ da
 	const join = theirs.getByRole("button", { name: `Join as ${name}` });
 	await expect(join).toBeInViewport({ ratio: 1 });
 	await expect(theirs.getByText(name, { exact: true })).toBeInViewport({ ratio: 1 });
+
+	// Lists of what they created have their name, too.
+	const { csrf_token } = await (await theirs.request.get(`${dashboard.url}/v1/session`)).json();
+	const headers = { "x-csrf-token": csrf_token, origin: dashboard.url };
+	const create = (path: string, data: object) =>
+		theirs.request.post(dashboard.url + shop.path(path), { headers, data });
+	expect((await create("/api-keys", { name: "ERP" })).status()).toBe(201);
+	expect((await create("/invitations", { role: "viewer", email: "vera@example.com" })).status()).toBe(201);
+	await page.goto(dashboard.project("/api-keys"));
+	await expect(page.getByRole("button", { name: "Revoke ERP" })).toBeInViewport({ ratio: 1 });
+	await page.goto(dashboard.project("/members"));
+	await expect(page.getByRole("button", { name: `Remove ${name}` })).toBeInViewport({ ratio: 1 });
+	const invitation = page.getByRole("row", { name: /vera@example.com/ });
+	await expect(invitation.getByRole("button", { name: "Revoke" })).toBeInViewport({ ratio: 1 });
 });
 
 test("with forced colors, what is chosen can be seen", async ({ dashboard, page }) => {

@@ -71,8 +71,9 @@ test.describe("with an outage of many webhooks", () => {
 	test.use({ ownService: true });
 
 	test("the overview also shows earlier incidents", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
 		await dashboard.setUp();
-		await furnishOutages(dashboard, 5);
+		const { accounting } = await furnishOutages(dashboard, 5);
 		await dashboard.signIn(page);
 		await page.goto(dashboard.project());
 		await expect(page.getByRole("button", { name: "Show 4 more" })).toBeVisible();
@@ -80,6 +81,11 @@ test.describe("with an outage of many webhooks", () => {
 		const incidents = page.getByRole("list", { name: "Incidents" }).getByRole("listitem");
 		await expect(incidents).toHaveCount(1);
 		await expect(incidents).toContainText("Accounting");
+		// A name without spaces widened the page.
+		const name = "W".repeat(200);
+		await shop.patch(shop.path(`/webhooks/${accounting.id}`), { description: name });
+		await expect(incidents).toContainText(name);
+		expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(0);
 	});
 });
 

@@ -68,7 +68,7 @@ export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 				<div>
 					<When at={created_at} />
 					{created_by === null ? null : (
-						<Text size="xs" c="dimmed">
+						<Text size="xs" c="dimmed" className={classes.name}>
 							by {created_by.kind === "operator_key" ? "the operator's key" : isolated(created_by.name)}
 						</Text>
 					)}

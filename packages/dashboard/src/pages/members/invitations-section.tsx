@@ -32,11 +32,16 @@ export function InvitationsSection() {
 						Anyone with the link
 					</Text>
 				) : (
-					<span className={classes.address}>{email}</span>
+					<span className={classes.long}>{email}</span>
 				),
 		},
 		{ key: "role", header: "Role", render: ({ role }) => ROLE_WORDS[role].label },
-		{ key: "by", header: "By", from: "sm", render: ({ invited_by }) => invited_by?.name ?? "The operator" },
+		{
+			key: "by",
+			header: "By",
+			from: "sm",
+			render: ({ invited_by }) => <span className={classes.long}>{invited_by?.name ?? "The operator"}</span>,
+		},
 		{
 			key: "expires",
 			header: "Expires",
