@@ -1,10 +1,20 @@
 import { expect, it } from "vitest";
-import { jumpTarget, shortId } from "./ids.ts";
+import { jumpTarget, shortId, shortOrderId } from "./ids.ts";
 
 it("keeps the kind and both ends of an id", () => {
 	expect(shortId("evt_01kbjh6mrxe3q8z1v2t4w5y6a7")).toBe("evt_01kb…y6a7");
 	expect(shortId("evt_short")).toBe("evt_short");
 	expect(shortId("order-123456789012345")).toBe("orde…2345");
+});
+
+// What precedes an underscore was never shortened, so the column cut the end off, in which orders differ.
+it.each([
+	["ord_10482", "ord_10482"],
+	["ord_0123456789012345678901", "ord_01234567…345678901"],
+	["ord_0123456789012345678901234567890123456789_7", "ord_01234567…3456789_7"],
+	["🧾".repeat(30), `${"🧾".repeat(12)}…${"🧾".repeat(9)}`],
+])("keeps both ends of the order id %s", (id, short) => {
+	expect(shortOrderId(id)).toBe(short);
 });
 
 it.each([

@@ -7,12 +7,20 @@ export type JumpTarget =
 
 const KINDS = { evt: "event", att: "attempt", wh: "webhook", proj: "project" } as const;
 
+/** Characters of an id that are shown at each end, not counting its kind. */
+const ID_ENDS = 4;
+
 /** An id shortened in the middle, keeping its kind and its end: `evt_01kb…y6a7`. */
-export function shortId(id: string, { head = 4, tail = 4 }: { head?: number; tail?: number } = {}): string {
-	const split = id.lastIndexOf("_") + 1;
-	const rest = id.length - split;
-	if (rest <= head + tail + 1) return id;
-	return `${id.slice(0, split + head)}…${id.slice(-tail)}`;
+export const shortId = (id: string): string => cutMiddle(id, id.lastIndexOf("_") + 1 + ID_ENDS, ID_ENDS);
+
+/** A store's own id, of an order, shortened in the middle to what fits into a column. Most differ at their end. */
+export const shortOrderId = (id: string): string => cutMiddle(id, 12, 9);
+
+/** By characters, so that none is cut in two. */
+function cutMiddle(text: string, head: number, tail: number): string {
+	const characters = [...text];
+	if (characters.length <= head + tail + 1) return text;
+	return `${characters.slice(0, head).join("")}…${characters.slice(-tail).join("")}`;
 }
 
 /** What a typed or pasted id refers to. Surrounding space and quotation marks are ignored. */

@@ -1,11 +1,8 @@
 import { VisuallyHidden } from "@mantine/core";
-import { shortId } from "../../lib/text/ids.ts";
+import { shortOrderId } from "../../lib/text/ids.ts";
 import { inertText } from "../../lib/text/json-text-inert.ts";
 import { isolated } from "../../lib/text/names.ts";
 import classes from "./order-id.module.css";
-
-/** What fits into a column of a long order id: most differ at their end. */
-const ENDS = { head: 8, tail: 9 };
 
 /** The order that an event names; nothing if it names none. */
 export function OrderId({ id: given }: { id: string | null | undefined }) {
@@ -14,7 +11,7 @@ export function OrderId({ id: given }: { id: string | null | undefined }) {
 	return (
 		<span className={classes.order} title={`Order ${isolated(id)}`}>
 			<VisuallyHidden>Order </VisuallyHidden>
-			{isolated(shortId(id, ENDS))}
+			{isolated(shortOrderId(id))}
 		</span>
 	);
 }
