@@ -6,6 +6,8 @@ test("a response is quoted in one line, inert and cut, unless it's a page", () =
 	expect(responseExcerpt(" \n")).toBe("");
 	expect(responseExcerpt("a\u202eb\u0000")).toBe("a⟨U+202E⟩b␀");
 	expect(responseExcerpt("x".repeat(500))).toHaveLength(161);
+	// It ended with half of an emoji.
+	expect(responseExcerpt(`x${"😀".repeat(200)}`)).toBe(`x${"😀".repeat(159)}…`);
 });
 
 test("a JSON object's message is quoted in place of the object, as inert as other text", () => {

@@ -13,7 +13,8 @@ const SAYING = ["message", "error", "detail", "title"] as const;
 export function responseExcerpt(body: string): string {
 	const line = oneLine(messageIn(body) ?? body);
 	if (line.startsWith("<")) return "";
-	return line.length > LENGTH ? `${line.slice(0, LENGTH)}…` : line;
+	const characters = [...line];
+	return characters.length > LENGTH ? `${characters.slice(0, LENGTH).join("")}…` : line;
 }
 
 const oneLine = (text: string) => inertText(text.replaceAll(/\s+/g, " ").trim());
