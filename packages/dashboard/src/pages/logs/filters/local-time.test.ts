@@ -17,6 +17,14 @@ it("keeps every minute through the field, in any time zone", () => {
 	);
 });
 
+// Applying a new start moved the end of an incident to the minute before it, and hid its last attempts.
+it("keeps a time that wasn't changed to the millisecond", () => {
+	const iso = "2026-11-21T14:02:11.123Z";
+	expect(fromLocalField(toLocalField(iso), iso)).toBe(iso);
+	expect(fromLocalField(toLocalField("2026-11-21T14:03:00.000Z"), iso)).toBe("2026-11-21T14:03:00.000Z");
+	expect(fromLocalField("", iso)).toBeUndefined();
+});
+
 it("is empty if nothing is set", () => {
 	expect(toLocalField(undefined)).toBe("");
 	expect(fromLocalField("")).toBeUndefined();

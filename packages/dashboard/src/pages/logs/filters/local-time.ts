@@ -11,8 +11,14 @@ export function toLocalField(iso: string | undefined): string {
 /** With seconds if the browser supports them. */
 const COMPLETE = /^\d{4,6}-\d\d-\d\dT\d\d:\d\d/;
 
-/** Such a field's time, in ISO 8601 and UTC; undefined if it is empty. */
-export function fromLocalField(value: string): string | undefined {
+/**
+ * Such a field's time, in ISO 8601 and UTC; undefined if it is empty.
+ *
+ * @param before what the field showed at first. It remains as it is unless it was changed: the field has no seconds, and
+ * in the hour that daylight saving repeats, its time means two.
+ */
+export function fromLocalField(value: string, before?: string): string | undefined {
+	if (value === toLocalField(before)) return before;
 	const at = COMPLETE.test(value) ? Date.parse(value) : Number.NaN;
 	return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }

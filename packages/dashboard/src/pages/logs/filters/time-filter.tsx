@@ -58,8 +58,8 @@ function FromTo({ search, onChange }: TimeFilterProps) {
 	const apply = (event: FormEvent<HTMLFormElement>) => {
 		event.preventDefault();
 		const fields = new FormData(event.currentTarget);
-		const since = fromLocalField(String(fields.get("since")));
-		const until = fromLocalField(String(fields.get("until")));
+		const since = fromLocalField(String(fields.get("since")), search.since);
+		const until = fromLocalField(String(fields.get("until")), search.until);
 		if (since !== undefined && until !== undefined && since >= until) return setProblem("This is before the start.");
 		onChange({
 			...withoutTime(search),
