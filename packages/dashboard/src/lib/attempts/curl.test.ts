@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { curlCommand, quote, type SentRequest, signedUntil } from "./curl.ts";
+import { shortTime } from "../text/time.ts";
+import { curlCommand, quote, type SentRequest, signatureWords } from "./curl.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "posthorn-curl-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -92,9 +93,18 @@ it("quotes everything that a shell could interpret", () => {
 it.each([
 	[{ "X-Service-Timestamp": "1795269731" }, 1_795_270_031_000],
 	[{ "x-acme-shop-timestamp": "0" }, 300_000],
-	[{ "X-Service-Timestamp": "soon" }, null],
-	[{ "X-Service-Event": "purchase.completed" }, null],
-	[{}, null],
 ])("says until when %j is accepted", (headers, until) => {
-	expect(signedUntil(headers)).toBe(until);
+	const at = (now: number) => shortTime(until, now, { seconds: true });
+	expect(signatureWords({ headers }, until - 1)).toBe(`Receivers accept its signature until ${at(until - 1)}.`);
+	expect(signatureWords({ headers }, until)).toContain(`valid for 5 minutes, until ${at(until)}.`);
+	// It was only the time of day, so that it could be one to come.
+	const days = 3 * 86_400_000;
+	expect(signatureWords({ headers }, until + days)).toMatch(/until \d+ [A-Z][a-z]{2}( \d{4})?, \d\d:\d\d:\d\d\.$/);
 });
+
+it.each([[{ "X-Service-Timestamp": "soon" }], [{ "X-Service-Event": "purchase.completed" }], [{}]])(
+	"says nothing of the signature of %j",
+	(headers) => {
+		expect(signatureWords({ headers: headers as Record<string, string> }, 0)).toBe("");
+	},
+);

@@ -1,3 +1,5 @@
+import { shortTime } from "../text/time.ts";
+
 /** A request as it was sent. */
 export interface SentRequest {
 	readonly method: string;
@@ -40,11 +42,21 @@ export function curlCommand({ method, url, headers, body }: SentRequest): string
 	return piped ? `printf '%s' ${quote(body)} | ${command}` : command;
 }
 
+/** How long a copied request is valid. */
+export function signatureWords({ headers }: Pick<SentRequest, "headers">, now: number): string {
+	const until = signedUntil(headers);
+	if (until === null) return "";
+	const at = shortTime(until, now, { seconds: true });
+	return until > now
+		? `Receivers accept its signature until ${at}.`
+		: `Receivers that check the timestamp now refuse it: its signature was valid for 5 minutes, until ${at}.`;
+}
+
 /** How long receivers accept a signature after its timestamp, in milliseconds. */
 const SIGNATURE_HOLDS_MS = 5 * 60_000;
 
 /** Until when receivers accept a request's signature, in milliseconds since 1970; null if it wasn't signed. */
-export function signedUntil(headers: SentRequest["headers"]): number | null {
+function signedUntil(headers: SentRequest["headers"]): number | null {
 	const name = Object.keys(headers).find((header) => /^x-.+-timestamp$/i.test(header));
 	const seconds = Number(headers[name ?? ""] ?? Number.NaN);
 	return Number.isInteger(seconds) ? seconds * 1_000 + SIGNATURE_HOLDS_MS : null;

@@ -100,6 +100,7 @@ it("leaves the day out of today's times alone", () => {
 	expect(shortTime(NOW, NOW)).toMatch(/^\d\d:\d\d$/);
 	expect(shortTime(NOW - 50 * HOUR, NOW)).toMatch(/^\d+ Nov, \d\d:\d\d$/);
 	expect(shortTime(NOW - 400 * 24 * HOUR, NOW)).toMatch(/^\d+ Oct 2025, \d\d:\d\d$/);
+	expect(shortTime(NOW - 50 * HOUR, NOW, { seconds: true })).toMatch(/^\d+ Nov, \d\d:\d\d:11$/);
 });
 
 it("refreshes recent times every second and distant ones rarely", () => {

@@ -94,15 +94,19 @@ export function timeOfDay(at: number, { seconds = false }: { seconds?: boolean }
 /** `21 Nov 2026, 14:02`, in local time. */
 export const calendarTime = (at: number): string => `${calendarDay(at)}, ${timeOfDay(at)}`;
 
-/** `14:02` on the same local day as `now`, `20 Nov, 14:02` in the same year, and otherwise with the year. */
-export function shortTime(at: number, now: number): string {
+/** `20 Nov` in the same local year as `now`, otherwise with the year; null on the same local day. */
+export function otherDay(at: number, now: number): string | null {
 	const date = new Date(at);
 	const today = new Date(now);
-	if (date.toDateString() === today.toDateString()) return timeOfDay(at);
+	if (date.toDateString() === today.toDateString()) return null;
 	const day = `${date.getDate()} ${MONTHS[date.getMonth()]}`;
-	return date.getFullYear() === today.getFullYear()
-		? `${day}, ${timeOfDay(at)}`
-		: `${day} ${date.getFullYear()}, ${timeOfDay(at)}`;
+	return date.getFullYear() === today.getFullYear() ? day : `${day} ${date.getFullYear()}`;
+}
+
+/** The time of day, after the day if that is another one than `now`'s: `14:02`, `20 Nov, 14:02`. */
+export function shortTime(at: number, now: number, options?: Parameters<typeof timeOfDay>[1]): string {
+	const day = otherDay(at, now);
+	return `${day === null ? "" : `${day}, `}${timeOfDay(at, options)}`;
 }
 
 /** The exact local time with its offset: `21 Nov 2026, 15:02:11.123 (UTC+1)`. */

@@ -1,8 +1,7 @@
 import { type Attempt, attemptQuery } from "../../../api/attempts.ts";
 import { queryClient } from "../../../api/client/query-client.ts";
-import { curlCommand, type SentRequest, signedUntil } from "../../../lib/attempts/curl.ts";
+import { curlCommand, type SentRequest, signatureWords } from "../../../lib/attempts/curl.ts";
 import { serverNow } from "../../../lib/text/server-time.ts";
-import { timeOfDay } from "../../../lib/text/time.ts";
 import { copyText } from "../../../ui/hooks/use-copy.ts";
 import { notifyDone, notifyProblem, notifyUndone } from "../../../ui/notify.tsx";
 
@@ -10,16 +9,6 @@ import { notifyDone, notifyProblem, notifyUndone } from "../../../ui/notify.tsx"
 export function requestOf(attempt: Attempt): SentRequest | null {
 	const { method, url, request_headers: headers, request_body: body } = attempt;
 	return Object.keys(headers).length === 0 ? null : { method, url, headers, body };
-}
-
-/** How long a copied request is valid. */
-export function signatureWords({ headers }: SentRequest, now: number): string {
-	const until = signedUntil(headers);
-	if (until === null) return "";
-	const at = timeOfDay(until, { seconds: true });
-	return until > now
-		? `Receivers accept its signature until ${at}.`
-		: `Receivers that check the timestamp now refuse it: its signature was valid for 5 minutes, until ${at}.`;
 }
 
 /** Copies an attempt's request as a curl command and says how long it is valid. */
