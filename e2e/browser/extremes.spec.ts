@@ -268,3 +268,46 @@ test("the overview stays when someone deletes the last webhook with attempts", a
 	await expect(page.getByText("Attempts by outcome")).toBeVisible();
 	held.resolve();
 });
+
+test.describe("with 50 retries, two days apart", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: Array(50).fill(172_800).join() } });
+
+	// The log cut off which attempt it was, and in the drawer numbers and times were on top of each other.
+	test("an attempt's number and the times of all stations can be read", async ({ dashboard, page }) => {
+		await failing(dashboard, "ERP", ["1005"]);
+		await dashboard.enter(page);
+		const [attempt] = (await dashboard.shop.get(dashboard.shop.path("/attempts/summaries"))).body.data;
+		const number = page.getByText("1/51", { exact: true });
+		for (const width of [320, 1280]) {
+			await page.setViewportSize({ width, height: 800 });
+			await page.goto(dashboard.project("/logs"));
+			await expect(number).toBeInViewport({ ratio: 1 });
+			await page.goto(dashboard.project(`/logs/${attempt.id}`));
+			const stations = page.getByRole("region", { name: "Original delivery" }).getByRole("listitem");
+			await expect(stations).toHaveCount(51);
+			await expect(stations.nth(50)).toContainText(/\d+ [A-Z][a-z]{2}( \d{4})?, ~\d\d:\d\d/);
+			// Of the delay before each station, and its number and its time.
+			const boxes = await stations.evaluateAll((all) =>
+				all.flatMap((station) =>
+					[...station.querySelectorAll("[aria-hidden]")].flatMap((part) => {
+						const words = part.ownerDocument.createRange();
+						words.selectNodeContents(part);
+						return [...words.getClientRects()].filter((box) => box.width > 0).map((box) => box.toJSON());
+					}),
+				),
+			);
+			expect(boxes.length).toBeGreaterThan(3 * 50);
+			const overlap = boxes.filter((one, i) =>
+				boxes.some(
+					(other, j) =>
+						j < i &&
+						one.left < other.right &&
+						other.left < one.right &&
+						one.top < other.bottom &&
+						other.top < one.bottom,
+				),
+			);
+			expect(overlap, `at ${width} px`).toEqual([]);
+		}
+	});
+});

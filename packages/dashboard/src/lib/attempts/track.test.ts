@@ -205,6 +205,20 @@ describe("replays", () => {
 	});
 });
 
+// With delays of days, each time of day could be on any day.
+it("has the day of each time on another day than the first", () => {
+	const plan = { retry_delays: [60, 2 * 86_400, 400 * 86_400] };
+	const waits = plan.retry_delays.map((seconds) => seconds * 1_000);
+	const [line] = buildTrack(series({ retried: 2, waits }), { ...over, state: "attempting" }, plan);
+	expect(line?.stations.map(({ day }) => day)).toEqual([
+		null,
+		null,
+		expect.stringMatching(/^\d+ Nov$/),
+		expect.stringMatching(/^\d+ Dec 2027$/),
+	]);
+	expect(line?.stations[2]?.spoken).toMatch(/^attempt 3 of 4, next at \d\d:\d\d:\d\d, \d+ Nov$/);
+});
+
 it("keeps a station for attempts that are no longer in the log", () => {
 	const [line] = buildTrack(series({ retried: 3, end: "delivered" }).slice(2), over, PLAN);
 	expect(line?.stations.map(({ number, attemptId }) => [number, attemptId])).toEqual([
@@ -304,6 +318,10 @@ it.each([
 	[1_795_000, "29 min"],
 	[3_600_000, "1 h"],
 	[5_400_000, "1.5 h"],
+	// A retry is a little late: this was "1.0 h".
+	[3_603_000, "1 h"],
+	[48 * 3_600_000, "2 d"],
+	[60 * 3_600_000, "2.5 d"],
 ])("writes a delay of %i ms as %s", (ms, words) => {
 	expect(waitWord(ms)).toBe(words);
 });

@@ -1,4 +1,4 @@
-import { aboutSpan, timeOfDay } from "../text/time.ts";
+import { aboutSpan, otherDay, timeOfDay } from "../text/time.ts";
 import { attemptSentence, type ResponseFacts, responseWords, wasSent } from "./attempt-words.ts";
 
 /** The fields of an attempt that the track needs; a row of the log has all of them. */
@@ -31,6 +31,8 @@ export interface Station {
 	readonly response: string | null;
 	/** When the attempt started or is due, milliseconds since 1970; null if unknown or in flight. */
 	readonly at: number | null;
+	/** Its day, if it is another one than the line's first: `1 Dec`. */
+	readonly day: string | null;
 	/** Whether `at` is derived from the service's delays, assuming that the attempts before it fail immediately. */
 	readonly estimated: boolean;
 	/** The delay before it, in milliseconds; null for the first one, or if unknown. */
@@ -155,7 +157,7 @@ function buildLine(
 	const last = made.at(-1);
 	const over = last !== undefined && last.status !== "retrying";
 	const total = last === undefined ? attemptsOf(plan) : seriesLength(last, plan);
-	const stations: Station[] = [];
+	const stations: Undated[] = [];
 	const first = made[0]?.attempt ?? 1;
 	// Attempts past the log's retention leave stations without a response.
 	for (let number = 1; number < first; number++) stations.push(unknown(number, total));
@@ -166,10 +168,26 @@ function buildLine(
 			...ahead(last, total, delivery, predicted).map((station) => (isHeld ? held(station, total) : station)),
 		);
 	}
-	return { replay, stations, total, end: over ? (last.status === "delivered" ? "delivered" : "failed") : null };
+	return {
+		replay,
+		stations: dated(stations),
+		total,
+		end: over ? (last.status === "delivered" ? "delivered" : "failed") : null,
+	};
 }
 
-const unknown = (number: number, total: number): Station => ({
+type Undated = Omit<Station, "day">;
+
+/** Adds the days: delays may take days, or a webhook was paused. */
+function dated(stations: readonly Undated[]): readonly Station[] {
+	const began = stations.find(({ at }) => at !== null)?.at ?? null;
+	return stations.map((station) => {
+		const day = station.at === null || began === null ? null : otherDay(station.at, began);
+		return { ...station, day, spoken: day === null ? station.spoken : `${station.spoken}, ${day}` };
+	});
+}
+
+const unknown = (number: number, total: number): Undated => ({
 	number,
 	state: "passed",
 	response: null,
@@ -180,7 +198,7 @@ const unknown = (number: number, total: number): Station => ({
 	spoken: `attempt ${number} of ${total}, no longer in the log`,
 });
 
-function passed(attempt: TrackAttempt, made: readonly TrackAttempt[], total: number): Station {
+function passed(attempt: TrackAttempt, made: readonly TrackAttempt[], total: number): Undated {
 	const before = made.find(({ attempt: number }) => number === attempt.attempt - 1);
 	return {
 		number: attempt.attempt,
@@ -200,10 +218,10 @@ function ahead(
 	total: number,
 	delivery: TrackDelivery,
 	plan: RetryPlan | null,
-): readonly Station[] {
+): readonly Undated[] {
 	const next = (last?.attempt ?? 0) + 1;
 	const scheduled = delivery.next_retry_at ?? last?.next_retry_at ?? null;
-	const stations: Station[] = [];
+	const stations: Undated[] = [];
 	let at = scheduled === null ? null : Date.parse(scheduled);
 	for (let number = next; number <= total; number++) {
 		const wait = plan === null ? null : (waitAfter(plan, number - 1) ?? null);
@@ -224,7 +242,7 @@ function ahead(
 }
 
 /** A future station while its webhook is paused. */
-function held(station: Station, total: number): Station {
+function held(station: Undated, total: number): Undated {
 	const isNext = station.state === "current";
 	return {
 		...station,
@@ -240,7 +258,7 @@ const nextInWords = (at: number | null) =>
 
 const laterInWords = (at: number | null) => (at === null ? "" : `, about ${timeOfDay(at)} if needed`);
 
-/** The delay between two stations: `30 s`, `2 min`, `1 h`. */
+/** The delay between two stations: `30 s`, `2 min`, `1 h`, `1.5 d`. */
 export function waitWord(ms: number): string {
 	const seconds = Math.max(0, Math.round(ms / 1_000));
 	if (seconds < 60) return `${seconds} s`;
@@ -249,7 +267,7 @@ export function waitWord(ms: number): string {
 	if (minutes < 10 && rest !== 0) return `${minutes} min ${rest} s`;
 	if (minutes < 60) return `${minutes} min`;
 	const hours = seconds / 3_600;
-	return Number.isInteger(hours) ? `${hours} h` : `${hours.toFixed(1)} h`;
+	return hours < 48 ? `${Number(hours.toFixed(1))} h` : `${Number((hours / 24).toFixed(1))} d`;
 }
 
 /** The stations of a series, as one log entry shows them. */

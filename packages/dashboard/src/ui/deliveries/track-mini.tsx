@@ -2,8 +2,9 @@ import { useSession } from "../../api/session.ts";
 import { rowStations, type StationState, seriesLength, type TrackAttempt } from "../../lib/attempts/track.ts";
 import classes from "./track-mini.module.css";
 
-/** The distance between two stations' centers, in pixels. */
+/** The distance between two stations' centers, in pixels; less where all of them would otherwise take more than `LENGTH`. */
 const STEP = 8;
+const LENGTH = 7 * STEP;
 const HEIGHT = 14;
 const MIDDLE = HEIGHT / 2;
 
@@ -17,16 +18,18 @@ export function TrackMini({
 	const stations = rowStations(attempt, plan);
 	const total = seriesLength(attempt, plan);
 	const words = `Attempt ${attempt.attempt} of ${total}${attempt.replay === 0 ? "" : `, replay ${attempt.replay}`}`;
-	const width = (total - 1) * STEP + 2 * MIDDLE;
-	const x = (number: number) => (number - 1) * STEP + MIDDLE;
+	const step = Math.min(STEP, LENGTH / (total - 1));
+	const width = (total - 1) * step + 2 * MIDDLE;
+	const x = (number: number) => (number - 1) * step + MIDDLE;
 	return (
 		<span className={classes.track} title={words}>
 			<svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={words}>
 				<path className={classes.ahead} d={`M${x(attempt.attempt)} ${MIDDLE}H${x(stations.length)}`} />
 				<path className={classes.behind} d={`M${x(1)} ${MIDDLE}H${x(attempt.attempt)}`} />
-				{stations.map(({ number, state }) => (
-					<Dot key={number} state={state} x={x(number)} />
-				))}
+				{stations.map(({ number, state }) =>
+					// Crowded, those to come would hide the current one.
+					state === "coming" && step < STEP ? null : <Dot key={number} state={state} x={x(number)} />,
+				)}
 			</svg>
 			<span aria-hidden>
 				{attempt.attempt}/{total}

@@ -21,6 +21,8 @@ interface TrackProps {
 	link: (attemptId: string, props: StopProps) => ReactElement;
 }
 
+/** How many stations a row has at most, so that their words have room. A line with more has several rows. */
+const IN_ROW = 10;
 /** How many series are shown at first: the first and the newest ones. */
 const NEWEST_SHOWN = 3;
 
@@ -60,7 +62,7 @@ function TrackLine({ line, selected, link }: Pick<TrackProps, "selected" | "link
 				<strong>{name}</strong>
 				{began === null ? null : ` · ${shortTime(began, now)}`}
 			</p>
-			<Box component="ol" className={classes.stations} __vars={{ "--stations": String(total) }}>
+			<Box component="ol" className={classes.stations} __vars={{ "--stations": String(Math.min(total, IN_ROW)) }}>
 				{stations.map((station) => (
 					<li
 						key={station.number}
@@ -122,8 +124,8 @@ function responseOf({ state, response, at }: Station): string {
 	return state === "passed" ? "not stored" : "";
 }
 
-function clockOf({ state, at, estimated }: Station): string {
+function clockOf({ state, at, day, estimated }: Station): string {
 	if (at === null) return "";
-	if (estimated) return `~${timeOfDay(at)}`;
-	return timeOfDay(at, { seconds: state !== "coming" });
+	const time = estimated ? `~${timeOfDay(at)}` : timeOfDay(at, { seconds: state !== "coming" });
+	return day === null ? time : `${day}, ${time}`;
 }
