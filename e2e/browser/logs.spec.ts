@@ -77,6 +77,39 @@ test("the log has room for its search field's placeholder and for short reasons"
 	expect(spare).toBeGreaterThan(12);
 });
 
+// The list of webhooks cut "connection refused", and the log broke a port's digits: "localhost:4379" and "3".
+test("lists show all of a response, and a port on one line", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const host = `127.0.0.1:${await unusedPort()}`;
+	await shop.webhook(`https://${host}/hooks`);
+	await dashboard.enter(page);
+	await shop.post(shop.path("/events"), purchase(1));
+	for (const [path, list] of [
+		["/webhooks", "Webhooks"],
+		["/logs", "Deliveries"],
+		["/logs?view=attempts", "Attempts"],
+	] as const) {
+		await page.goto(dashboard.project(path));
+		const row = page.getByRole("table", { name: list }).getByRole("row", { name: host }).first();
+		const response = row.getByText("connection refused", { exact: true });
+		await expect(response).toBeVisible();
+		const cut = await response.evaluate((words) => {
+			const cell = words.closest("td")!;
+			return [words.scrollWidth - words.clientWidth, cell.scrollHeight - cell.clientHeight];
+		});
+		expect(cut, list).toEqual([0, 0]);
+		const lines = await row.getByTitle(host, { exact: true }).evaluate((name) => {
+			const port = name.ownerDocument.createRange();
+			const last = name.lastElementChild?.lastChild ?? name.lastChild!;
+			const { length } = last.textContent!;
+			port.setStart(last, last.textContent!.lastIndexOf(":"));
+			port.setEnd(last, length);
+			return port.getClientRects().length;
+		});
+		expect(lines, list).toBe(1);
+	}
+});
+
 test("an attempt that reached no receiver is not shown as sent", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const { id } = await shop.webhook(`https://localhost:${await unusedPort()}/hooks`, { description: "Accounting" });

@@ -87,12 +87,16 @@ export const EventDetails = ({ event }: { event: Pick<ListedAttempt, "event_id" 
 /** A webhook's name, truncated if long, but never that it was deleted. */
 export function NameCell({ name }: { name: string }) {
 	const [start, mark] = splitDeleted(name);
-	if (mark === "")
+	if (mark === "") {
+		// The name of a webhook without a description is its host.
+		const [, host = name, port] = /^(\S+)(:\d{1,5})$/.exec(name) ?? [];
 		return (
 			<span className={classes.name} title={name}>
-				{name}
+				{host}
+				{port === undefined ? null : <span className={classes.port}>{port}</span>}
 			</span>
 		);
+	}
 	return (
 		<span className={classes.marked} title={name}>
 			<span className={classes.start}>{start}</span> <span className={classes.quiet}>{mark}</span>
