@@ -94,6 +94,28 @@ test("a form that can't be submitted shows the first field with a fault", async 
 	await expect(url).toBeInViewport();
 });
 
+// Both got each event, and nothing said why.
+test("a form says who else has its URL, without forbidding it", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const url = "https://example.com/hooks";
+	const { id } = await shop.webhook(url, { description: "Accounting" });
+	await dashboard.enter(page);
+	await page.goto(dashboard.project("/webhooks/new"));
+	const remark = page.getByText(/has this URL, too\. Events that both receive are sent to it twice\.$/);
+	await page.getByLabel("URL").fill(url);
+	await expect(remark).toHaveText(/^The webhook Accounting has/);
+	await expectAccessible(page);
+	await page.getByLabel("URL").fill(`${url}/2`);
+	await expect(remark).toHaveCount(0);
+	await page.getByLabel("URL").fill(url);
+	await page.getByLabel("Description").fill("Chat");
+	await page.getByRole("checkbox", { name: /^purchase\.completed/ }).check();
+	await page.getByRole("button", { name: "Create webhook" }).click();
+	await expect(page.getByRole("dialog")).toContainText("store its signing secret");
+	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
+	await expect(remark).toHaveText(/^The webhook Chat has/);
+});
+
 test("a webhook also sends the headers of Standard Webhooks once its settings say so", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

@@ -40,7 +40,7 @@ export function webhookName({ description, url }: Pick<WebhookFacts, "descriptio
 const NAME_LENGTH = 60;
 
 /** The name in a sentence: not too long, and isolated. */
-function nameInSentence(webhook: Omit<WebhookFacts, "id">): string {
+export function nameInSentence(webhook: Omit<WebhookFacts, "id">): string {
 	const name = webhookName(webhook);
 	const characters = [...name];
 	const short = characters.length <= NAME_LENGTH ? name : `${characters.slice(0, NAME_LENGTH).join("").trimEnd()}…`;

@@ -4,11 +4,20 @@ import { IconCheck, IconCircleDashed, IconHelpCircle, IconX } from "@tabler/icon
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useProjectId } from "../../../api/session.ts";
-import { type UrlCheck, type UrlCheckName, type UrlCheckState, urlCheckQuery } from "../../../api/webhooks.ts";
+import {
+	type UrlCheck,
+	type UrlCheckName,
+	type UrlCheckState,
+	urlCheckQuery,
+	webhooksQuery,
+} from "../../../api/webhooks.ts";
 import { sentence } from "../../../lib/text/case.ts";
+import { sameUrlWords } from "./same-url.ts";
 import classes from "./url-field.module.css";
 
 interface UrlFieldProps {
+	/** The webhook that is being changed; undefined for a new one. */
+	webhookId: string | undefined;
 	value: string;
 	onChange: (url: string) => void;
 	error?: ReactNode;
@@ -29,7 +38,7 @@ const ICONS = { ok: IconCheck, failed: IconX, unknown: IconHelpCircle, open: Ico
 const SPOKEN = { ok: "yes", failed: "no", unknown: "could not be checked", open: "not checked yet" } as const;
 
 /** A webhook's URL, which the service checks as it is typed; nothing is sent to it. */
-export function UrlField({ value, onChange, error, readOnly = false }: UrlFieldProps) {
+export function UrlField({ webhookId, value, onChange, error, readOnly = false }: UrlFieldProps) {
 	const projectId = useProjectId();
 	const [rested] = useDebouncedValue(value.trim(), REST_MS);
 	const worthIt = URL.canParse(rested) && !readOnly;
@@ -38,6 +47,8 @@ export function UrlField({ value, onChange, error, readOnly = false }: UrlFieldP
 		enabled: worthIt,
 		retry: false,
 	});
+	const { data: webhooks = [] } = useQuery({ ...webhooksQuery(projectId), enabled: worthIt });
+	const same = worthIt ? sameUrlWords(webhooks, rested, webhookId) : null;
 	const check = worthIt && rested === value.trim() ? data : undefined;
 	return (
 		<div>
@@ -68,6 +79,9 @@ export function UrlField({ value, onChange, error, readOnly = false }: UrlFieldP
 					))}
 				</ul>
 			)}
+			<div className={classes.same} aria-live="polite">
+				{same}
+			</div>
 			<VisuallyHidden aria-live="polite">
 				{isError ? "The URL couldn't be checked." : check === undefined ? "" : summary(check)}
 			</VisuallyHidden>

@@ -19,6 +19,8 @@ export const webhookForm = (initialValues: WebhookValues) => ({
 });
 
 interface WebhookFieldsProps {
+	/** The webhook that is being changed; without it, a new one. */
+	webhookId?: string;
 	form: UseFormReturnType<WebhookValues>;
 	/** Explains the description. */
 	description: string;
@@ -28,13 +30,14 @@ interface WebhookFieldsProps {
 }
 
 /** Where a webhook sends, what it is called, and what it receives. */
-export function WebhookFields({ form, description: hint, readOnly = false, onLook }: WebhookFieldsProps) {
+export function WebhookFields({ webhookId, form, description: hint, readOnly = false, onLook }: WebhookFieldsProps) {
 	const { url, description, events, standard_webhooks } = form.values;
 	// Characters, as the API counts them.
 	const { length } = [...description];
 	return (
 		<>
 			<UrlField
+				webhookId={webhookId}
 				value={url}
 				onChange={(next) => form.setFieldValue("url", next)}
 				error={form.errors.url}

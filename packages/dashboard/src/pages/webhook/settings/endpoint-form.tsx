@@ -31,7 +31,7 @@ export function EndpointForm({ projectId, webhook, readOnly, onUnsaved }: FormPr
 	const dirty = Object.keys(changedOf(form.values, before)).length > 0;
 	return (
 		<SettingsForm title="Endpoint" form={form} save={save} dirty={dirty} readOnly={readOnly} onUnsaved={onUnsaved}>
-			<WebhookFields form={form} description="A name for your own use." readOnly={readOnly} />
+			<WebhookFields webhookId={webhook.id} form={form} description="A name for your own use." readOnly={readOnly} />
 		</SettingsForm>
 	);
 }
