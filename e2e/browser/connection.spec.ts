@@ -1,6 +1,33 @@
 import type { Page } from "@playwright/test";
 import { purchase } from "../shop.ts";
-import { expect, expectAccessible, PASSWORD, test } from "./dashboard.ts";
+import { type Dashboard, expect, expectAccessible, PASSWORD, test } from "./dashboard.ts";
+
+/** Opens the overview, signed in. */
+async function openOverview(dashboard: Dashboard, page: Page): Promise<void> {
+	await dashboard.enter(page);
+	await page.goto(dashboard.project());
+	await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+}
+
+/** Opens the page of members, whose code isn't loaded yet. */
+const openMembers = (page: Page) => page.getByRole("link", { name: "Members" }).click();
+const expectMembers = (page: Page) => expect(page.getByRole("heading", { name: "Members", level: 1 })).toBeVisible();
+
+/** The paths of the API that a page requests from now on. */
+function apiRequests(page: Page): string[] {
+	const asked: string[] = [];
+	page.on("request", (request) => {
+		const { pathname, search } = new URL(request.url());
+		if (pathname.startsWith("/v1/")) asked.push(pathname + search);
+	});
+	return asked;
+}
+
+const expectNoneTwice = (asked: readonly string[]) => expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());
+
+/** A link that signs the operator in once. */
+const signInLink = async ({ shop }: Dashboard): Promise<string> =>
+	String((await shop.post("/v1/sign-in-links", { email: "operator@example.com" })).body.url);
 
 const looks = (state: string) =>
 	`Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });`;
@@ -58,11 +85,7 @@ test("what a page fetches after its stream has opened isn't fetched again", asyn
 	const { shop } = dashboard;
 	await shop.webhook("https://example.com/hooks");
 	await dashboard.enter(page);
-	const asked: string[] = [];
-	page.on("request", (request) => {
-		const { pathname, search } = new URL(request.url());
-		if (pathname.startsWith("/v1/")) asked.push(pathname + search);
-	});
+	const asked = apiRequests(page);
 	// The stream opens before the page's code has loaded.
 	const opened = page.waitForResponse((response) => response.url().endsWith("/changes"));
 	await page.route("**/assets/overview-page-*.js", async (route) => {
@@ -72,7 +95,7 @@ test("what a page fetches after its stream has opened isn't fetched again", asyn
 	await page.goto(dashboard.project());
 	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
 	await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
-	expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());
+	expectNoneTwice(asked);
 });
 
 // The overview once took up to 24 requests, because what it had fetched before its stream opened was fetched again.
@@ -80,11 +103,7 @@ test("what a page needs before its stream has opened is fetched once it has", as
 	const { shop } = dashboard;
 	await shop.webhook("https://example.com/hooks");
 	await dashboard.enter(page);
-	const asked: string[] = [];
-	page.on("request", (request) => {
-		const { pathname, search } = new URL(request.url());
-		if (pathname.startsWith("/v1/")) asked.push(pathname + search);
-	});
+	const asked = apiRequests(page);
 	// A page waits only so long for its stream, and a busy machine may take longer to show the heading.
 	await page.clock.install();
 	await page.clock.pauseAt(Date.now() + 60_000);
@@ -98,7 +117,7 @@ test("what a page needs before its stream has opened is fetched once it has", as
 	await page.clock.resume();
 	await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
 	await expect(page.getByText(/not been sent anything yet/)).toBeVisible();
-	expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());
+	expectNoneTwice(asked);
 });
 
 test("a page whose stream doesn't open fetches its data all the same", async ({ dashboard, page }) => {
@@ -173,19 +192,17 @@ test("offline, a page that isn't loaded says so, and opens once the browser is o
 	page,
 	context,
 }) => {
-	await dashboard.enter(page);
-	await page.goto(dashboard.project());
-	await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+	await openOverview(dashboard, page);
 	const toggle = page.getByRole("button", { name: /^Live updates/ });
 	await expect(toggle).toHaveText("Live");
 	await context.setOffline(true);
 	// Its stream was still open, so the page once said that it's live.
 	await expect(toggle).toHaveText(/^Not live since/);
-	await page.getByRole("link", { name: "Members" }).click();
+	await openMembers(page);
 	await expect(page.getByRole("heading", { name: "You're offline" })).toBeVisible();
 	await expectAccessible(page);
 	await context.setOffline(false);
-	await expect(page.getByRole("heading", { name: "Members", level: 1 })).toBeVisible();
+	await expectMembers(page);
 	await expect(toggle).toHaveText("Live");
 });
 
@@ -195,16 +212,14 @@ test("without a connection, a page that isn't loaded says so, and opens once it 
 	page,
 	context,
 }) => {
-	await dashboard.enter(page);
-	await page.goto(dashboard.project());
-	await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+	await openOverview(dashboard, page);
 	await context.route("**", (route) => route.abort("internetdisconnected"));
-	await page.getByRole("link", { name: "Members" }).click();
+	await openMembers(page);
 	await expect(page.getByRole("heading", { name: "This page couldn't be loaded" })).toBeVisible();
 	await expectAccessible(page);
 	await context.unroute("**");
 	await page.getByRole("button", { name: "Reload" }).click();
-	await expect(page.getByRole("heading", { name: "Members", level: 1 })).toBeVisible();
+	await expectMembers(page);
 });
 
 test("offline, a delivery says so and opens once online, and an action says that it can be tried again", async ({
@@ -244,29 +259,25 @@ test("a browser without a network still reaches a service on its own machine", a
 });
 
 test("a part that an upgrade has replaced reloads the page once", async ({ dashboard, page }) => {
-	await dashboard.enter(page);
-	await page.goto(dashboard.project());
-	await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+	await openOverview(dashboard, page);
 	let loads = 0;
 	page.on("request", (request) => {
 		if (request.isNavigationRequest()) loads++;
 	});
 	await page.route("**/assets/members-page-*", (route) => route.fulfill({ status: 404, body: "" }));
-	await page.getByRole("link", { name: "Members" }).click();
+	await openMembers(page);
 	await expect(page.getByRole("heading", { name: "This page couldn't be loaded" })).toBeVisible();
 	expect(loads).toBe(1);
 	await page.unrouteAll();
 	await page.getByRole("button", { name: "Reload" }).click();
-	await expect(page.getByRole("heading", { name: "Members", level: 1 })).toBeVisible();
+	await expectMembers(page);
 });
 
 test("a link pasted into an open tab works, and leaves no token in the address bar", async ({ dashboard, page }) => {
 	await dashboard.setUp();
-	const link = async (): Promise<string> =>
-		String((await dashboard.shop.post("/v1/sign-in-links", { email: "operator@example.com" })).body.url);
 	await page.goto(`${dashboard.url}/sign-in`);
 	await expect(page.getByLabel("E-mail")).toBeVisible();
-	const first = await link();
+	const first = await signInLink(dashboard);
 	await page.evaluate(`location.assign(${JSON.stringify(first)})`);
 	await expect(page.getByRole("heading", { name: "Sign in with your link" })).toBeVisible();
 	expect(page.url()).not.toContain("#");
@@ -279,7 +290,7 @@ test("a link pasted into an open tab works, and leaves no token in the address b
 	});
 	await page.getByRole("button", { name: "Sign in" }).click();
 	await expect(page.getByRole("heading", { name: "This link has expired" })).toBeVisible();
-	const second = await link();
+	const second = await signInLink(dashboard);
 	await page.evaluate(`location.assign(${JSON.stringify(second)})`);
 	await page.getByRole("button", { name: "Sign in" }).click();
 	await expect(page.getByRole("heading", { name: "Account" })).toBeVisible();
@@ -287,8 +298,7 @@ test("a link pasted into an open tab works, and leaves no token in the address b
 
 test("only a link to recover an account, which names no page, is about a new password", async ({ dashboard, page }) => {
 	await dashboard.setUp();
-	const { body } = await dashboard.shop.post("/v1/sign-in-links", { email: "operator@example.com" });
-	const [, token] = String(body.url).split("#");
+	const [, token] = (await signInLink(dashboard)).split("#");
 	await page.goto(
 		`${dashboard.url}/sign-in?next=${dashboard.project("/webhooks").replace(dashboard.url, "")}#${token}`,
 	);
