@@ -1,6 +1,16 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { compactCount, formatAboutMs, formatBytes, formatCount, formatMs, formatRate, plural } from "./numbers.ts";
+import { scaleTo } from "./chart-scale.ts";
+import {
+	compactCount,
+	formatAboutMs,
+	formatAxisMs,
+	formatBytes,
+	formatCount,
+	formatMs,
+	formatRate,
+	plural,
+} from "./numbers.ts";
 
 it("writes counts with separators, or in compact form", () => {
 	expect(formatCount(1_234_567)).toBe("1,234,567");
@@ -19,6 +29,17 @@ it.each([
 	[125_000, "2 min 5 s"],
 ])("writes %d ms as %s", (ms, words) => {
 	expect(formatMs(ms)).toBe(words);
+});
+
+// An axis said "1 min 40 s", which reached into its chart.
+it("writes the times of any axis short, up to the longest attempt", () => {
+	const labels = (longest: number) => scaleTo(longest).ticks.map(formatAxisMs);
+	expect(labels(200_000)).toEqual(["0 ms", "50.0 s", "100 s", "150 s", "200 s"]);
+	fc.assert(
+		fc.property(fc.integer({ min: 0, max: 300_000 }), (longest) => {
+			for (const label of labels(longest)) expect(label.length, label).toBeLessThanOrEqual("500 ms".length);
+		}),
+	);
 });
 
 // Response times are counted in buckets: a receiver that always took 8.00 s was said to take 7.51 s.

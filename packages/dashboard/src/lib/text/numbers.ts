@@ -17,6 +17,9 @@ export function formatMs(ms: number): string {
 	return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
+/** A duration on an axis: `500 ms`, `20.0 s`, `150 s`. Its steps are rarely whole minutes. */
+export const formatAxisMs = (ms: number): string => (ms < 60_000 ? formatMs(ms) : `${formatCount(ms / 1_000)} s`);
+
 /** A time that is only known to a tenth, without digits that say more: `~84 ms`, `~7.5 s`; `–` for null. */
 export function formatAboutMs(ms: number | null): string {
 	if (ms === null) return "–";

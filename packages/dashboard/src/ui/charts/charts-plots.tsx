@@ -2,7 +2,7 @@ import { Box } from "@mantine/core";
 import { type MouseEvent, type PointerEvent, type ReactNode, useState } from "react";
 import type { StatsBucket, StatsRange } from "../../api/stats.ts";
 import { axisLabels, type Scale, scaleTo } from "../../lib/text/chart-scale.ts";
-import { compactCount, formatAboutMs, formatCount, formatMs } from "../../lib/text/numbers.ts";
+import { compactCount, formatAboutMs, formatAxisMs, formatCount } from "../../lib/text/numbers.ts";
 import classes from "./charts.module.css";
 import { bucketLabel, tickLabel } from "./charts-labels.ts";
 
@@ -163,7 +163,7 @@ export function TimesPlot(plot: PlotProps) {
 		<PlotFrame
 			{...plot}
 			scale={scale}
-			format={formatMs}
+			format={formatAxisMs}
 			rows={({ p50_ms, p95_ms }) => [
 				["Median", formatAboutMs(p50_ms)],
 				["95th percentile", formatAboutMs(p95_ms)],
