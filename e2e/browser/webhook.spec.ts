@@ -140,6 +140,18 @@ test("a webhook also sends the headers of Standard Webhooks once its settings sa
 	await expectAccessible(page);
 });
 
+// The time within the body was the browser's, and next to it was the service's.
+test("the sample request has the service's time, whatever the browser's clock says", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	await page.clock.install({ time: Date.now() + 5 * 3_600_000 });
+	await page.goto(dashboard.project("/webhooks/new"));
+	const sample = page.getByLabel("Sample request of purchase.completed");
+	await expect(sample).toContainText("Timestamp: ");
+	const text = await sample.innerText();
+	const timestamp = Number(/Timestamp: (\d+)/.exec(text)?.[1]);
+	expect(Math.floor(Date.parse(/"created_at": "([^"]+)"/.exec(text)?.[1] ?? "") / 1_000)).toBe(timestamp);
+});
+
 test("rotating invalidates the old secret immediately", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

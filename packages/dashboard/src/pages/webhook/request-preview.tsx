@@ -13,8 +13,9 @@ export function RequestPreview({ url, type, standard }: { url: string; type: str
 	const { data: entries } = useQuery(eventTypesQuery);
 	const { data: brand = DEFAULT_BRAND } = useQuery(brandQuery);
 	const sample = entries?.find((entry) => entry.type === type)?.sample ?? {};
-	const event = { id: "evt_…", type, created_at: new Date().toISOString(), project_id: projectId, data: sample };
-	const timestamp = String(Math.floor(serverNow() / 1_000));
+	const now = serverNow();
+	const event = { id: "evt_…", type, created_at: new Date(now).toISOString(), project_id: projectId, data: sample };
+	const timestamp = String(Math.floor(now / 1_000));
 	const headers = [
 		["Content-Type", "application/json"],
 		["User-Agent", `${brand}-Webhooks/1.0`],
