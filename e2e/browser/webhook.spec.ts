@@ -152,6 +152,25 @@ test("the sample request has the service's time, whatever the browser's clock sa
 	expect(Math.floor(Date.parse(/"created_at": "([^"]+)"/.exec(text)?.[1] ?? "") / 1_000)).toBe(timestamp);
 });
 
+// An empty field became 0, and "25" typed into it 250, which was cut to 100.
+test("the number of events in flight can be typed anew", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/hooks");
+	await dashboard.enter(page);
+	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
+	const inFlight = page.getByLabel("Events in flight");
+	await inFlight.press("ControlOrMeta+a");
+	await page.keyboard.press("Backspace");
+	const save = page.getByRole("button", { name: "Save" }).nth(1);
+	await save.click();
+	await expect(page.getByText("Enter a whole number from 1 to 100.")).toBeVisible();
+	await expect(inFlight).toBeFocused();
+	await page.keyboard.type("25");
+	await save.click();
+	await expect(page.getByText("Saved.")).toBeVisible();
+	expect((await shop.get(shop.path(`/webhooks/${id}`))).body.max_in_flight).toBe(25);
+});
+
 test("rotating invalidates the old secret immediately", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

@@ -17,18 +17,19 @@ const costOf = (count: number) =>
 
 /** How many first attempts may be in flight. */
 export function OrderForm({ projectId, webhook, readOnly, onUnsaved }: FormProps) {
-	const form = useForm({
+	// A text while the field is empty.
+	const form = useForm<{ max_in_flight: number | string }>({
 		initialValues: { max_in_flight: webhook.max_in_flight },
 		validate: {
 			max_in_flight: (count) =>
-				Number.isInteger(count) && count >= AT_ONCE.min && count <= AT_ONCE.max
+				Number.isInteger(count) && Number(count) >= AT_ONCE.min && Number(count) <= AT_ONCE.max
 					? null
 					: `Enter a whole number from ${AT_ONCE.min} to ${AT_ONCE.max}.`,
 		},
 	});
 	useFollow(form, { max_in_flight: webhook.max_in_flight });
 	const save = async ({ max_in_flight }: typeof form.values) => {
-		await changeWebhook(projectId, webhook.id, { max_in_flight });
+		await changeWebhook(projectId, webhook.id, { max_in_flight: Number(max_in_flight) });
 		notifyDone("Saved.");
 	};
 	const count = form.values.max_in_flight;
@@ -51,11 +52,11 @@ export function OrderForm({ projectId, webhook, readOnly, onUnsaved }: FormProps
 				allowNegative={false}
 				disabled={readOnly}
 				value={count}
-				onChange={(value) => form.setFieldValue("max_in_flight", Number(value))}
+				onChange={(value) => form.setFieldValue("max_in_flight", value)}
 				error={form.errors.max_in_flight}
 			/>
 			<Text size="sm" c="dimmed" mih={{ base: 63, sm: 42 }} aria-live="polite">
-				{costOf(count)}
+				{costOf(Number(count))}
 			</Text>
 		</SettingsForm>
 	);
