@@ -85,6 +85,12 @@ test.describe("with many webhooks", () => {
 			await expect(table.locator(`tr[aria-rowindex="${MANY + 1}"]`)).toBeInViewport({ timeout: 500 });
 		}).toPass();
 		await expect(barsOf(MANY + 1)).toBeVisible();
+		// On paper, rows out of sight were blank.
+		await page.emulateMedia({ media: "print" });
+		await expect(table.locator("tbody tr")).toHaveCount(MANY);
+		await expect(table.locator("tbody tr:not([data-index])")).toHaveCount(0);
+		await page.emulateMedia({ media: null });
+		await expect(table).toHaveAttribute("aria-rowcount", String(MANY + 1));
 		for (const { length } of health.withHours()) expect(length > 0 && length <= 50, `${length} webhooks`).toBe(true);
 
 		await page.getByRole("textbox", { name: "Find a webhook" }).fill("customer 12");

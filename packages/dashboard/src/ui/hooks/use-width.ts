@@ -6,6 +6,9 @@ const NARROW = "screen and (max-width: 62em), (max-width: 48em)";
 /** Whether wide tables are shown as cards. */
 export const useNarrow = () => useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
 
+/** Whether the page is being printed. */
+export const useIsPrinted = () => useMediaQuery("print", undefined, { getInitialValueInEffect: false });
+
 /** Whether the window is so wide that the menu is always shown. */
 export const useHasMenu = () => useMediaQuery("(min-width: 48em)", undefined, { getInitialValueInEffect: false });
 

@@ -11,6 +11,7 @@ import {
 	useState,
 } from "react";
 import { useListKeys } from "../hooks/use-list-keys.ts";
+import { useIsPrinted } from "../hooks/use-width.ts";
 import classes from "./data-table.module.css";
 
 export interface Column<Item> {
@@ -181,7 +182,9 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
 		rowHeight = ROW_HEIGHT,
 	} = props;
 	const items = rows ?? [];
-	const isLong = uniform && items.length > MANY;
+	const isPrinted = useIsPrinted();
+	// On paper, every row is in sight.
+	const isLong = uniform && items.length > MANY && !isPrinted;
 	const reveal = useRef<(index: number) => void>(() => {});
 	const { active, rowProps } = useListKeys<Item>({
 		items,
@@ -195,8 +198,8 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
 	const { body, virtualizer } = useWindow(isLong ? items.length : 0, rowHeight, [active ?? 0, openIndex]);
 	const { startIndex: first, endIndex: last } = (isLong ? virtualizer.range : { endIndex: items.length - 1 }) ?? {};
 	useEffect(() => {
-		if (last !== undefined) onSight?.({ first: first ?? 0, last });
-	}, [onSight, first, last]);
+		if (last !== undefined && !isPrinted) onSight?.({ first: first ?? 0, last });
+	}, [onSight, isPrinted, first, last]);
 	const handlers = useRef({ onOpen, hrefOf });
 	useEffect(() => {
 		handlers.current = { onOpen, hrefOf };
