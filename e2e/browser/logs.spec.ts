@@ -77,6 +77,17 @@ test("the log has room for its search field's placeholder and for short reasons"
 	expect(spare).toBeGreaterThan(12);
 });
 
+// It was next to the labels above them.
+test("the button that applies a time range is in line with its fields", async ({ dashboard, page }) => {
+	await dashboard.openLog(page, "?since=2026-01-01T00:00:00Z");
+	const apply = page.getByRole("button", { name: "Apply" });
+	for (const width of [640, 1280]) {
+		await page.setViewportSize({ width, height: 800 });
+		const [field, button] = [await page.getByLabel("To", { exact: true }).boundingBox(), await apply.boundingBox()];
+		expect(Math.abs(field!.y + field!.height - button!.y - button!.height), `at ${width} px`).toBeLessThan(2);
+	}
+});
+
 // The list of webhooks cut "connection refused", and the log broke a port's digits: "localhost:4379" and "3".
 test("lists show all of a response, and a port on one line", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
