@@ -215,6 +215,23 @@ test("a search is corrected in its middle, and follows the address bar", async (
 	await expect(page).toHaveURL(/webhooks$/);
 });
 
+// It said "12.3K, for 5…".
+test("a large backlog and its age are shown whole", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	await dashboard.enter(page);
+	await page.route("**/webhooks/health?*", async (route) => {
+		const response = await route.fetch();
+		const { data, ...rest } = await response.json();
+		const backlog = { events: 12_345, oldest_at: new Date(Date.now() - 59.5 * 60_000).toISOString() };
+		await route.fulfill({ response, json: { ...rest, data: data.map((one: object) => ({ ...one, backlog })) } });
+	});
+	await page.goto(dashboard.project("/webhooks"));
+	const cell = page.getByRole("cell").filter({ hasText: /^12\.3K, for 59 min$/ });
+	await expect(cell).toBeVisible();
+	expect(await cell.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+});
+
 test("an empty log shows an example of what its view will list", async ({ dashboard, page }) => {
 	await dashboard.enter(page);
 	for (const [view, column] of [

@@ -85,7 +85,11 @@ export function WaitingCell({ health }: Pick<WebhookRow, "health">) {
 		<Tooltip label={pendingWords(pending)}>
 			<span className={classes.late}>
 				{compactCount(pending.total)}
-				{oldest === 0 || pending.first === 0 ? "" : `, for ${coarseSpan(now - oldest)}`}
+				{oldest === 0 || pending.first === 0 ? null : (
+					<>
+						, <span className={classes.span}>for {coarseSpan(now - oldest)}</span>
+					</>
+				)}
 			</span>
 		</Tooltip>
 	);
