@@ -14,7 +14,7 @@ const ID_ENDS = 4;
 export const shortId = (id: string): string => cutMiddle(id, id.lastIndexOf("_") + 1 + ID_ENDS, ID_ENDS);
 
 /** A store's own id, of an order, shortened in the middle to what fits into a column. Most differ at their end. */
-export const shortOrderId = (id: string): string => cutMiddle(id, 12, 9);
+export const shortOrderId = (id: string): string => cutMiddle(id, 10, 8);
 
 /** By characters, so that none is cut in two. */
 function cutMiddle(text: string, head: number, tail: number): string {
