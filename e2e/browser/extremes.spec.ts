@@ -46,6 +46,20 @@ test("names, URLs, order ids and responses without spaces widen no page", async 
 	}
 });
 
+// Its border crossed the text, and its cross had no width.
+test("a filter by a long order id fits its chip", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	await page.setViewportSize({ width: 320, height: 800 });
+	await page.goto(dashboard.project(`/logs?order_id=${"9".repeat(300)}`));
+	const chip = page.getByRole("button", { name: /^Remove the filter Order 9/ });
+	await expect(chip).toBeVisible();
+	expect((await chip.locator("svg").boundingBox())!.width).toBe(13);
+	const radius = await chip.evaluate((button) => {
+		return Number.parseFloat(button.ownerDocument.defaultView!.getComputedStyle(button).borderRadius);
+	});
+	expect(radius).toBeLessThan(20);
+});
+
 // Titles and sentences were cut off at the edge of the dialog.
 test("a dialog shows all of a name without spaces", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
