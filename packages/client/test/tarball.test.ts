@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { until, within } from "@posthorn/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+// @ts-expect-error: it is plain JavaScript, which has no types
+import { PUBLISHED, pack } from "../../../scripts/pack.mjs";
 import { Service } from "./service.fixture.ts";
 
 const run = promisify(execFile);
@@ -23,10 +25,9 @@ beforeAll(async () => {
 	const { id } = (await service.post("/v1/projects", { name: "Store" })) as { id: string };
 	const { key } = (await service.post(`/v1/projects/${id}/api-keys`, { name: "Client" })) as { key: string };
 	env = { POSTHORN_URL: service.url, POSTHORN_API_KEY: key, POSTHORN_PROJECT: id, PATH: process.env.PATH ?? "" };
-	const { stdout } = await run(process.execPath, [join(ROOT, "scripts/pack.mjs")]);
-	const [tarball] = /\S+posthorn-client-\S+\.tgz/.exec(stdout)!;
 	mkdirSync(installed, { recursive: true });
-	await run("tar", ["-xzf", tarball, "--strip-components=1", "-C", installed]);
+	const client = PUBLISHED.find(({ folder }: { folder: string }) => folder === "client");
+	await run("tar", ["-xzf", await pack(client), "--strip-components=1", "-C", installed]);
 	// Its dependencies are the workspace's own: no test loads them from a registry.
 	const { dependencies } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
 	expect(Object.keys(dependencies)).toEqual(["openapi-fetch"]);

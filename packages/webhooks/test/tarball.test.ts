@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { SIGNATURE_VECTORS } from "@posthorn/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+// @ts-expect-error: it is plain JavaScript, which has no types
+import { PUBLISHED, pack } from "../../../scripts/pack.mjs";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../../..");
@@ -15,8 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), "posthorn-tarball-"));
 const installed = join(folder, "node_modules/@posthorn/webhooks");
 
 beforeAll(async () => {
-	const { stdout } = await run(process.execPath, [join(ROOT, "scripts/pack.mjs")]);
-	const [tarball] = /\S+posthorn-webhooks-\S+\.tgz/.exec(stdout)!;
+	const tarball = await pack(PUBLISHED.find(({ folder }: { folder: string }) => folder === "webhooks"));
 	// The environment is empty and the registry unreachable, so everything must be in the tarball.
 	await run("npm", ["install", "--no-audit", "--no-fund", "--registry=http://127.0.0.1:9", tarball], {
 		cwd: folder,
