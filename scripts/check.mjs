@@ -4,18 +4,20 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ROOT, runNode, setup } from "./setup.mjs";
+import { isInterrupted, ROOT, runNode, setup } from "./setup.mjs";
 
 const bin = (path) => join(ROOT, "node_modules", path);
 const COLORS = `--colors=${process.stdout.isTTY ? "force" : "off"}`;
+const STUBBORN = { ignoresSignals: true };
 /** Slowest first. TypeScript keeps its results in `.cache`. */
 const CHECKS = [
-	["types", [bin("typescript/bin/tsc")]],
+	["types", [bin("typescript/bin/tsc")], STUBBORN],
 	[
 		"format, lint, import direction and cycles",
 		[bin("@biomejs/biome/bin/biome"), "ci", "--error-on-warnings", COLORS, "."],
+		STUBBORN,
 	],
-	["types of the dashboard", [bin("typescript/bin/tsc"), "-p", join(ROOT, "packages/dashboard")]],
+	["types of the dashboard", [bin("typescript/bin/tsc"), "-p", join(ROOT, "packages/dashboard")], STUBBORN],
 	["schema.sql matches the migrations", [join(ROOT, "scripts/write-schema.ts"), "--check"]],
 	["the API's types match its routes", [join(ROOT, "packages/api-types/generate.ts"), "--check"]],
 	["the event types match the catalogue", [join(ROOT, "packages/webhooks/generate.ts"), "--check"]],
@@ -23,26 +25,34 @@ const CHECKS = [
 	["documents", [join(ROOT, "scripts/check-documents.mjs")]],
 ];
 
-/** @returns {Promise<{passed: number, failed: number}>} how many checks passed and failed */
+/**
+ * Ends this process if a signal interrupts it.
+ * @returns {Promise<{passed: number, failed: number}>} how many checks passed and failed
+ */
 export async function check() {
 	const failed = (await Promise.all(CHECKS.map(run))).filter(({ isRight }) => !isRight);
+	if (isInterrupted) {
+		console.error("Interrupted.");
+		process.exit(1);
+	}
 	for (const { name, output } of failed) console.log(`\n✗ ${name}:\n${output.trimEnd()}`);
 	if (failed.length > 0) console.log(`\nFailed: ${failed.map(({ name }) => name).join("; ")}.`);
 	return { passed: CHECKS.length - failed.length, failed: failed.length };
 }
 
-async function run([name, args]) {
+async function run([name, args, options]) {
 	const begun = Date.now();
 	let output = "";
 	const code = await runNode(args, {
 		env: { FORCE_COLOR: process.stdout.isTTY ? "1" : "0" },
 		stdio: ["ignore", "pipe", "pipe"],
+		...options,
 		onOutput: (text) => {
 			output += text;
 		},
 	});
 	const isRight = code === 0;
-	console.log(`${isRight ? "✓" : "✗"} ${name} (${((Date.now() - begun) / 1000).toFixed(1)} s)`);
+	if (!isInterrupted) console.log(`${isRight ? "✓" : "✗"} ${name} (${((Date.now() - begun) / 1000).toFixed(1)} s)`);
 	return { name, isRight, output };
 }
 

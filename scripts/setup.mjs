@@ -100,12 +100,17 @@ export function projectNode() {
 	);
 }
 
+/** Whether a signal has asked this process to stop while it ran programs. */
+export let isInterrupted = false;
+
 /**
  * Runs a program on the project's Node, with its tools first on PATH, and forwards signals.
  * @param {(text: string) => void} [options.onOutput] gets its output, if `stdio` is set to pipes
+ * @param {boolean} [options.ignoresSignals] whether the program, or one that it starts, would run on: then a signal kills
+ *   both
  * @returns {Promise<number>} its exit code
  */
-export function runNode(args, { onOutput, ...options } = {}) {
+export function runNode(args, { onOutput, ignoresSignals = false, ...options } = {}) {
 	const node = projectNode();
 	const path = [dirname(node), join(ROOT, "node_modules", ".bin"), process.env.PATH].join(
 		process.platform === "win32" ? ";" : ":",
@@ -113,13 +118,17 @@ export function runNode(args, { onOutput, ...options } = {}) {
 	const child = spawn(node, args, {
 		cwd: ROOT,
 		stdio: "inherit",
+		// A group of its own, which can be killed.
+		detached: ignoresSignals && process.platform !== "win32",
 		...options,
 		env: { ...process.env, PATH: path, ...options.env },
 	});
 	for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", onOutput);
 	// A terminal's Ctrl-C reaches the child directly; a second signal would mean stopping immediately.
 	const handOn = (signal) => {
-		if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+		isInterrupted = true;
+		if (ignoresSignals) kill(child);
+		else if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
 	};
 	for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, handOn);
 	return new Promise((resolve, reject) => {
@@ -129,6 +138,14 @@ export function runNode(args, { onOutput, ...options } = {}) {
 			resolve(code ?? (signal ? 128 : 1));
 		});
 	});
+}
+
+function kill(child) {
+	try {
+		process.kill(process.platform === "win32" ? child.pid : -child.pid, "SIGKILL");
+	} catch (error) {
+		if (error.code !== "ESRCH") throw error; // it has ended
+	}
 }
 
 function fail(line) {

@@ -1,7 +1,10 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { within } from "@posthorn/testkit/until";
 import { expect, test } from "vitest";
 
 const ROOT = dirname(import.meta.dirname);
@@ -39,3 +42,33 @@ test.skipIf(process.platform === "win32")("installs the tools, too, where npm wo
 		rmSync(folder, { recursive: true });
 	}
 });
+
+// The compiler ignores signals, so `npm test` went on to the tests after it had been asked to stop.
+test.skipIf(process.platform === "win32")(
+	"a signal ends programs that ignore it, and those that they started",
+	async () => {
+		const ignores = `process.on("SIGTERM", () => {}); setTimeout(() => {}, 60_000);`;
+		const starts = `${ignores}
+		require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(ignores)}], { stdio: "inherit" });
+		console.log("started");`;
+		const code = `
+		import * as scripts from ${JSON.stringify(pathToFileURL(join(ROOT, "scripts/setup.mjs")).href)};
+		const code = await scripts.runNode(["-e", ${JSON.stringify(starts)}], { ignoresSignals: true });
+		console.log(code, scripts.isInterrupted);`;
+		const program = spawn(process.execPath, ["--input-type=module", "-e", code], {
+			stdio: ["ignore", "pipe", "inherit"],
+		});
+		try {
+			let output = "";
+			program.stdout.setEncoding("utf8").on("data", (text: string) => {
+				output += text;
+				if (output === text) program.kill("SIGTERM");
+			});
+			// Its output closes once everything that has inherited it has ended.
+			await within("the program to end", once(program, "close"));
+			expect(output).toBe("started\n128 true\n");
+		} finally {
+			program.kill("SIGKILL");
+		}
+	},
+);

@@ -8,8 +8,8 @@ import { ROOT, runNode, setup } from "./setup.mjs";
 
 setup();
 const args = process.argv.slice(2);
-const folder = mkdtempSync(join(tmpdir(), "posthorn-test-"));
 const count = { ...(await check()), skipped: 0 };
+const folder = mkdtempSync(join(tmpdir(), "posthorn-test-"));
 // Browser tests use the processor while others wait for clocks and disks; their output comes last.
 let printed = "";
 const inBrowser =
