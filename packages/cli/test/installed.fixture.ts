@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { within } from "@posthorn/testkit";
+import { endWithParent, within } from "@posthorn/testkit";
 
 /** An installed `posthorn serve`, in an empty environment: all settings are flags. */
 export class InstalledPosthorn {
@@ -38,6 +38,7 @@ export class InstalledPosthorn {
 			env,
 			stdio: ["ignore", "pipe", "pipe"],
 		});
+		endWithParent(child);
 		const log: Record<string, unknown>[] = [];
 		createInterface(child.stdout).on("line", (line) => log.push(JSON.parse(line)));
 		let banner = "";

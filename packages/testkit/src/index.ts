@@ -1,5 +1,6 @@
 export { type Chromium, findChromium } from "./chromium.ts";
 export { reset } from "./connections.ts";
+export { endWithParent } from "./end-with-parent.ts";
 export {
 	type FastReceiver,
 	type FastReceiverOptions,

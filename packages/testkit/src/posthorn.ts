@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { endWithParent } from "./end-with-parent.ts";
 import { until, within } from "./until.ts";
 
 const COMMAND = fileURLToPath(new URL("../../cli/bin/posthorn.mjs", import.meta.url));
@@ -37,7 +38,7 @@ export function settingsOfNodes(caFile: string) {
 	};
 }
 
-/** A `posthorn serve` in a separate process, as an operator would run it. */
+/** A `posthorn serve` in a separate process, as an operator would run it. It ends with this process at the latest. */
 export class Posthorn {
 	readonly process: ChildProcess;
 	readonly url: string;
@@ -54,6 +55,7 @@ export class Posthorn {
 			cwd: options.cwd,
 			stdio: ["ignore", "pipe", "pipe"],
 		});
+		endWithParent(this.process);
 		const keep = (text: Buffer): void => {
 			this.#output = (this.#output + text.toString()).slice(-KEEP_OUTPUT);
 		};
