@@ -10,9 +10,8 @@ import { join } from "node:path";
 import { until, unusedPort } from "@posthorn/testkit";
 import { purchase, Shop } from "./shop.ts";
 
-const FIREFOX = [process.env.FIREFOX, "/usr/bin/firefox-esr", "/usr/bin/firefox"].find(
-	(path) => path && existsSync(path),
-);
+const { FIREFOX: NAMED } = process.env;
+const FIREFOX = (NAMED ? [NAMED] : ["/usr/bin/firefox-esr", "/usr/bin/firefox"]).find((path) => existsSync(path));
 const FOLDER = new URL("../.cache/firefox/", import.meta.url).pathname;
 const ACCOUNT = { email: "ada@lantern.example", name: "Ada Lantern", password: "a password for Firefox" };
 const PAGES = [
@@ -83,6 +82,10 @@ class Tab {
 		this.#waiting.set(++this.#sent, asked);
 		this.#socket.send(JSON.stringify({ id: this.#sent, method, params }));
 		return asked.promise;
+	}
+
+	close(): void {
+		this.#socket.close();
 	}
 
 	async run(expression: string): Promise<unknown> {
@@ -162,6 +165,7 @@ async function visit(tab: Tab, shop: Shop, webhookId: string): Promise<void> {
 	await tab.until("location.search.includes('order_id') && document.querySelectorAll('tbody tr').length === 1");
 }
 
+if (FIREFOX === undefined && NAMED) throw new Error(`FIREFOX names ${NAMED}, which doesn't exist.`);
 if (FIREFOX === undefined) throw new Error("There is no Firefox: apt-get install firefox-esr, or name one in FIREFOX.");
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
@@ -194,8 +198,8 @@ try {
 	for (const fault of tab.faults) console.error(fault);
 	console.log(tab.faults.length === 0 ? `Nothing is wrong. Pictures: ${FOLDER}` : `${tab.faults.length} faults.`);
 	process.exitCode = tab.faults.length === 0 ? 0 : 1;
+	tab.close();
 } finally {
 	firefox.kill();
 	rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }
-process.exit();

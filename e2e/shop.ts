@@ -60,9 +60,14 @@ export class Shop {
 			...settings,
 		};
 		const shop = new Shop(folder, authority, operatorKey, all, true);
-		await shop.start();
-		await shop.#createProject();
-		return shop;
+		try {
+			await shop.start();
+			await shop.#createProject();
+			return shop;
+		} catch (error) {
+			await shop[Symbol.asyncDispose]();
+			throw error;
+		}
 	}
 
 	/** A shop with a project and receivers of its own, on the same service. That runs on when this shop closes. */
@@ -127,13 +132,19 @@ export class Shop {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		if (this.#ownsService) await this.service.kill();
-		await Promise.all(this.receivers.map((receiver) => receiver.close()));
-		if (this.#ownsService) rmSync(this.folder, { recursive: true });
+		// Not there if it couldn't be started.
+		if (this.#ownsService) await (this.service as Posthorn | undefined)?.kill();
+		try {
+			await Promise.all(this.receivers.map((receiver) => receiver.close()));
+		} finally {
+			if (this.#ownsService) rmSync(this.folder, { recursive: true });
+		}
 	}
 
 	async #createProject(): Promise<void> {
-		this.projectId = (await this.post("/v1/projects", { name: "A store" })).body.id;
+		const { status, body } = await this.post("/v1/projects", { name: "A store" });
+		if (status !== 201) throw new Error(`no project: ${JSON.stringify(body)}`);
+		this.projectId = body.id;
 	}
 }
 
