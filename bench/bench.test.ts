@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { OptionError, readOptions } from "./options.ts";
 import type { Results } from "./results.ts";
 
 const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
@@ -37,4 +38,13 @@ test("measures a quiet project next to a hostile neighbor", { timeout: 120_000 }
 test("exits with 2 and explains after a wrong option", async () => {
 	const failure = run(process.execPath, [MAIN, "--database", "oracle"]);
 	await expect(failure).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining("give sqlite or postgres") });
+});
+
+// All but the first of several numbers were ignored, and without a neighbor of the name nothing was measured.
+test.each([
+	["--rounds", "3,5"],
+	["--events", "1,2"],
+	["--neighbour", "nobody"],
+])("refuses %s %s", (name, value) => {
+	expect(() => readOptions([name, value])).toThrow(OptionError);
 });

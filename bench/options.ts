@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { NEIGHBOURS } from "./neighbours/neighbours.ts";
 
 export const HELP = `Measures how much of the machine's limit the service reaches, and prints a table.
 
@@ -105,10 +106,10 @@ export function readOptions(args: readonly string[]): Options {
 		seconds: readSeconds(values.seconds, values.quick ?? false),
 		shapes,
 		profileFolder: values.profile === undefined ? null : resolve(values.profile),
-		neighbour: values.neighbour ?? null,
+		neighbour: readNeighbour(values.neighbour),
 		against: values.against === undefined ? null : resolve(values.against),
-		rounds: readList("rounds", values.rounds ?? (values.retention || values.search ? "5" : "7"), MAX_ROUNDS)[0]!,
-		events: readList("events", values.events ?? String(FULL_EVENTS), MAX_EVENTS)[0]!,
+		rounds: readNumber("rounds", values.rounds ?? (values.retention || values.search ? "5" : "7"), MAX_ROUNDS),
+		events: readNumber("events", values.events ?? String(FULL_EVENTS), MAX_EVENTS),
 	};
 }
 
@@ -167,13 +168,25 @@ function readEngines(name: string): readonly Engine[] {
 	throw new OptionError(`--database ${name}: give sqlite or postgres.`);
 }
 
-function readList(name: string, text: string, max: number): number[] {
-	return text.split(",").map((item) => {
-		const value = Number(item);
-		if (Number.isInteger(value) && value >= 1 && value <= max) return value;
-		throw new OptionError(`--${name} ${text}: give whole numbers from 1 to ${max}, separated by commas.`);
-	});
+function readNeighbour(name: string | undefined): string | null {
+	if (name === undefined) return null;
+	if (NEIGHBOURS.some((neighbour) => neighbour.name.includes(name))) return name;
+	throw new OptionError(`--neighbour ${name}: no neighbor's description contains this.`);
 }
+
+function readList(name: string, text: string, max: number): number[] {
+	const values = text.split(",").map(Number);
+	if (values.every((value) => isWhole(value, max))) return values;
+	throw new OptionError(`--${name} ${text}: give whole numbers from 1 to ${max}, separated by commas.`);
+}
+
+function readNumber(name: string, text: string, max: number): number {
+	const value = Number(text);
+	if (isWhole(value, max)) return value;
+	throw new OptionError(`--${name} ${text}: give a whole number from 1 to ${max}.`);
+}
+
+const isWhole = (value: number, max: number): boolean => Number.isInteger(value) && value >= 1 && value <= max;
 
 function readSeconds(text: string | undefined, quick: boolean): number {
 	if (text === undefined) return quick ? QUICK_SECONDS : FULL_SECONDS;

@@ -57,13 +57,38 @@ export async function publishNext(stage: Stage, eventsPerProject: number, small 
 	await publish(stage.workspace, stage.service.api, publication);
 }
 
-/** Waits until the receiver has `count` deliveries since its last reset, or stops getting any. */
+/** Waits until the receiver has this many distinct deliveries since its last reset, or stops getting any. */
 export async function received(
-	{ service, receiver }: Stage,
+	stage: Stage,
 	expected: number,
 	onCount: (count: number) => void,
 	pollMs = POLL_MS,
 ): Promise<void> {
+	// Polls the count, which is cheap, and only checks for duplicates at the end.
+	const isComplete = async (count: number) => count >= expected && (await stage.receiver.stats()).distinct >= expected;
+	await arrived(stage, isComplete, onCount, pollMs);
+}
+
+/**
+ * Waits until the receiver has this many deliveries since its last reset, including repetitions, or stops getting any.
+ *
+ * @returns how many it has
+ */
+export function counted(at: Pick<Stage, "service" | "receiver">, expected: number): Promise<number> {
+	return arrived(
+		at,
+		(count) => count >= expected,
+		() => {},
+		POLL_MS,
+	);
+}
+
+async function arrived(
+	{ service, receiver }: Pick<Stage, "service" | "receiver">,
+	isComplete: (count: number) => boolean | Promise<boolean>,
+	onCount: (count: number) => void,
+	pollMs: number,
+): Promise<number> {
 	let count = 0;
 	let since = performance.now();
 	do {
@@ -74,10 +99,6 @@ export async function received(
 		count = now;
 		since = performance.now();
 		onCount(count);
-	} while (performance.now() - since < STALLED_MS && !(await isComplete(receiver, count, expected)));
-}
-
-/** Polls the count, which is cheap, and only checks for duplicates at the end. */
-async function isComplete(receiver: Receiver, count: number, expected: number): Promise<boolean> {
-	return count >= expected && (await receiver.stats()).distinct >= expected;
+	} while (performance.now() - since < STALLED_MS && !(await isComplete(count)));
+	return count;
 }

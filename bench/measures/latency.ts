@@ -119,7 +119,9 @@ async function stream(
 		stretches,
 	});
 	await arrived(sent, warmUp + count);
-	const { latencies } = await receiver.stats();
+	const { latencies, distinct } = await receiver.stats();
+	const missing = warmUp + count - distinct;
+	if (missing > 0) throw new Error(`${missing} deliveries are missing.`);
 	const measured = latencies.slice(-count);
 	return { p50: quantile(measured, 0.5), p99: quantile(measured, 0.99) };
 }

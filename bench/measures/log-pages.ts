@@ -80,9 +80,14 @@ async function measureEngine(
 	if (url !== undefined) await server!.execute("VACUUM (ANALYZE)", url);
 	await shop.start();
 
+	const read = async (path: string) => {
+		const { status, body } = await shop.get(path);
+		if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
+		return body;
+	};
 	const oldest = `until=${new Date(since + 3_600_000).toISOString()}`;
-	const cursor = (await shop.get(`/v1/projects/${full}/attempts/summaries?${oldest}&limit=${LIMIT}`)).body.next_cursor;
-	const event = (await shop.get(`/v1/projects/${full}/attempts/summaries?limit=1`)).body.data[0].event_id;
+	const cursor = (await read(`/v1/projects/${full}/attempts/summaries?${oldest}&limit=${LIMIT}`)).next_cursor;
+	const event = (await read(`/v1/projects/${full}/attempts/summaries?limit=1`)).data[0].event_id;
 	const [{ id }, { id: other }] = [webhooks[3]!, webhooks[5]!];
 	const common = {
 		none: "",
@@ -120,8 +125,8 @@ async function measureEngine(
 				const path = `/${list}?limit=${LIMIT}&${query}${place}`;
 				const [fullMs, emptyMs] = await sideBySide(
 					{ requests: REQUESTS, warmUp: WARM_UP },
-					() => shop.get(`/v1/projects/${full}${path}`),
-					() => shop.get(`/v1/projects/${empty}${path.replace(id, idleId)}`),
+					() => read(`/v1/projects/${full}${path}`),
+					() => read(`/v1/projects/${empty}${path.replace(id, idleId)}`),
 				);
 				const times = { ms: round(fullMs), empty_ms: round(emptyMs), ratio: round(fullMs / emptyMs) };
 				pages.push({ engine, list, filter, end, ...times });

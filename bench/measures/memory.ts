@@ -37,8 +37,10 @@ export async function measureMemory(
 		const waiting = service.residentMb();
 		await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
 		const quiet = service.residentMb();
+		await receiver.reset();
 		await setAll("active");
 		const draining = await highest(service, seconds);
+		if ((await receiver.count()) === 0) throw new Error("Nothing was delivered while memory was measured.");
 		if (idle === null || waiting === null || quiet === null || draining === null) {
 			progress.finish("not known on this system");
 			return null;

@@ -5,6 +5,7 @@ import { IdSource } from "../../packages/server/src/base/ids.ts";
 import { Seal } from "../../packages/server/src/base/seal.ts";
 import { EVENT_TYPE } from "../load/payload.ts";
 import type { Receiver } from "../load/receiver.ts";
+import { counted } from "../load/stage.ts";
 import { WorkerProcess } from "../load/worker-process.ts";
 import type { Progress } from "../progress.ts";
 import type { Unwanted } from "../results.ts";
@@ -21,7 +22,6 @@ const CONNECTIONS = 16;
 const ROUNDS = 5;
 const EVENTS_PER_S = 500;
 const CREATE_AT_ONCE = 64;
-const POLL_MS = 20;
 /** The goal: at most this many times the cost without them. */
 export const UNWANTED_MOST_TIMES = 1.1;
 
@@ -71,10 +71,8 @@ export async function measureUnwanted(
 				requests: events,
 				firstNumber: 0,
 			});
-			while ((await receiver.count()) < events) {
-				if (!service.isRunning) throw service.failure("The service exited while it was measured.");
-				await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-			}
+			const count = await counted({ service, receiver }, events);
+			if (count < events) throw new Error(`${events - count} deliveries are missing.`);
 			await new Promise((resolve) => setTimeout(resolve, REST_MS));
 			return ((service.cpuMicros() ?? Number.NaN) - before) / events;
 		};

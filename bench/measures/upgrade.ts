@@ -5,7 +5,6 @@
  * migrates it again and starts. On SQLite, where one process has the file to itself, the time that opening the file
  * takes is compared with that of empty ones.
  */
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -150,9 +149,9 @@ async function onPostgres(
 		const publisher = new Publishing(old.api.origin + path, key);
 		await wait(BEFORE_MS);
 		const before = publisher.take();
-		await migrate(settings, KILLED_AFTER_MS);
+		await migrate(workspace, settings, KILLED_AFTER_MS);
 		const begun = performance.now();
-		await migrate(settings);
+		await migrate(workspace, settings);
 		const migratedMs = performance.now() - begun;
 		const { program: _, ...mine } = options;
 		services.push(await Service.start(workspace, { ...mine, settings }));
@@ -235,8 +234,12 @@ class Publishing {
 }
 
 /** Runs `posthorn migrate`. @param killedAfterMs kills it after this long */
-async function migrate(settings: Readonly<Record<string, string>>, killedAfterMs?: number): Promise<void> {
-	const child = spawn(process.execPath, [PROGRAM, "migrate"], {
+async function migrate(
+	workspace: Workspace,
+	settings: Readonly<Record<string, string>>,
+	killedAfterMs?: number,
+): Promise<void> {
+	const child = workspace.spawn(process.execPath, [PROGRAM, "migrate"], {
 		env: { ...process.env, ...settings },
 		stdio: "ignore",
 	});
