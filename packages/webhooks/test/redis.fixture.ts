@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { until, unusedPort } from "@posthorn/testkit";
+import { endWithParent, until, unusedPort } from "@posthorn/testkit";
 
 export const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
 
@@ -11,6 +11,7 @@ export async function startRedis() {
 	const server = spawn("redis-server", ["--port", String(port), "--save", "", "--bind", "127.0.0.1"], {
 		stdio: "ignore",
 	});
+	endWithParent(server);
 	const socket = await until("redis-server", async () => {
 		const one = connect(port, "127.0.0.1");
 		return await once(one, "connect").then(

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { endWithParent } from "../end-with-parent.ts";
 import { unusedPort } from "../ports.ts";
 import { serverUser } from "./postgres-binaries.ts";
 
@@ -45,6 +46,7 @@ export class Pgbouncer {
 		await writeFile(file, ["[databases]", `${database} = ${server}`, "[pgbouncer]", ...lines, ""].join("\n"));
 		if (user.uid !== undefined) await chown(file, user.uid, user.gid!);
 		const child = spawn(program, [file], { ...user, stdio: ["ignore", "ignore", "pipe"] });
+		endWithParent(child);
 		let output = "";
 		await new Promise<void>((resolve, reject) => {
 			child.once("exit", (code) => reject(new Error(`pgbouncer did not start (exit code ${code}):\n${output}`)));
