@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { unusedPort } from "@posthorn/testkit";
+import { SERVICE_NODE_OPTIONS, unusedPort } from "@posthorn/testkit";
 import type { PostgresServer } from "@posthorn/testkit/postgres";
 import { Api } from "./load/api.ts";
 import type { Workspace } from "./workspace.ts";
@@ -62,13 +62,7 @@ export class Service {
 		const profile =
 			options.profileFolder === null
 				? []
-				: [
-						"--max-semi-space-size=16",
-						"--no-parallel-scavenge",
-						"--expose-gc",
-						"--cpu-prof",
-						`--cpu-prof-dir=${options.profileFolder}`,
-					];
+				: [...SERVICE_NODE_OPTIONS, "--cpu-prof", `--cpu-prof-dir=${options.profileFolder}`];
 		const child = workspace.spawn(process.execPath, [...profile, options.program ?? PROGRAM, "serve"], {
 			cwd: folder,
 			stdio: ["ignore", log, log],

@@ -22,7 +22,7 @@ export { readRequest } from "./http-bytes.ts";
 export type { WaitOptions } from "./inbox.ts";
 export { isUnused, unusedPort } from "./ports.ts";
 export { type CommitFate, PostgresProxy } from "./postgres/postgres-proxy.ts";
-export { Posthorn, type PosthornOptions, settingsOfNodes } from "./posthorn.ts";
+export { Posthorn, type PosthornOptions, SERVICE_NODE_OPTIONS, settingsOfNodes } from "./posthorn.ts";
 export {
 	type OnConnection,
 	type RawReceiver,
