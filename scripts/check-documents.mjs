@@ -1,5 +1,5 @@
-// Checks what can be checked in documents: links lead somewhere, npm scripts exist, and so do the files and folders
-// that ARCHITECTURE.md and the folders' READMEs name.
+// Checks what can be checked in documents: links lead to a file and to a heading in it, npm scripts exist, and so do the
+// files and folders that ARCHITECTURE.md and the folders' READMEs name.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { namedPaths } from "./named-paths.ts";
@@ -21,14 +21,31 @@ function* documents(folder) {
 	}
 }
 
+/** The anchors that GitHub gives a document's headings, and those that it sets itself. */
+function anchorsOf(path) {
+	const text = readFileSync(path, "utf8").replaceAll(/^```[\s\S]*?^```/gm, "");
+	const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+		heading
+			.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+			.trim()
+			.toLowerCase()
+			.replaceAll(/[^\p{L}\p{N}_\- ]/gu, "")
+			.replaceAll(" ", "-"),
+	);
+	return new Set([...headings, ...[...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)]);
+}
+
 const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const faults = [];
 for (const path of documents(ROOT)) {
 	const text = readFileSync(path, "utf8");
 	const where = relative(ROOT, path);
-	for (const [, link] of text.matchAll(/\]\(([^)#\s]+)(?:#[^)\s]*)?\)/g)) {
+	for (const [, link, anchor] of text.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
 		if (/^[a-z]+:/.test(link)) continue;
-		if (!existsSync(join(dirname(path), link))) faults.push(`${where}: the link ${link} leads nowhere`);
+		const target = link === "" ? path : join(dirname(path), link);
+		if (!existsSync(target)) faults.push(`${where}: the link ${link} leads nowhere`);
+		else if (anchor !== undefined && target.endsWith(".md") && !anchorsOf(target).has(anchor))
+			faults.push(`${where}: ${link || "it"} has no heading #${anchor}`);
 	}
 	if (where === "ARCHITECTURE.md" || (!FOR_USERS.has(where) && basename(where) === "README.md")) {
 		for (const { name, folder } of namedPaths(text)) {
