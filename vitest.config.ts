@@ -11,8 +11,14 @@ const SHARED = [
 	"packages/{protocol,dashboard}/src/**/*.test.ts",
 	"packages/server/src/{accounts,api,base,config,doctor,engine,net,registry,search,store}/**/*.test.ts",
 	"packages/server/src/storage/{shared,verbs}/**/*.test.ts",
-	"packages/server/src/storage/postgres/{history,lanes,log}/**/*.test.ts",
+	"packages/server/src/storage/postgres/{connection,history,lanes,log,retention}/**/*.test.ts",
 	"packages/server/src/storage/sqlite/{connection,history}/**/*.test.ts",
+	// Without those that take long, and the one that replaces a module.
+	"packages/server/src/storage/{postgres,sqlite}/!(postgres|postgres-older|sqlite|plans|faults|project-writes).test.ts",
+	"packages/server/test/storage/memory/!(memory).test.ts",
+	"packages/testkit/src/{fast,tls}/*.test.ts",
+	"packages/webhooks/test/*.test.ts",
+	"simulation/network/*.test.ts",
 ];
 
 export default defineConfig({

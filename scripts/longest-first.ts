@@ -21,13 +21,18 @@ const LONG = [
 	"postgres/",
 ];
 
-/** Starts slow files before all others. */
+/**
+ * Starts slow files before all others, and those that share a process after those that don't: a process and the modules
+ * that it has loaded are kept only if the next file shares it, too.
+ */
 export class LongestFirst extends BaseSequencer {
 	override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
 		const sorted = await super.sort(files);
-		return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
+		return sorted.toSorted((a, b) => Number(shares(a)) - Number(shares(b)) || rankOf(a) - rankOf(b));
 	}
 }
+
+const shares = ({ project }: TestSpecification): boolean => !project.config.isolate;
 
 function rankOf({ moduleId }: TestSpecification): number {
 	const rank = LONG.findIndex((part) => moduleId.includes(part));
