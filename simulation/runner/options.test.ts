@@ -13,7 +13,8 @@ test.for([
 	[["--nodes", "2"], "--nodes must be one of one, many, not 2."],
 	[["--trace"], "--trace needs --seed: it shows one world."],
 	[["--bite", "--seed", "1"], "--bite brings its own worlds: it goes only with --workers."],
-	[["--seed", "1", "--from", "2"], "--seed runs one world: leave out --from and --hours."],
+	[["--seed", "1", "--from", "2"], "--seed runs one world: leave out --from, --hours and --workers."],
+	[["--seed", "1", "--workers", "2"], "--seed runs one world: leave out --from, --hours and --workers."],
 	[["--storage", "sqlite", "--nodes", "many"], "SQLite belongs to one node"],
 ] as const)("%j is refused", ([args, message]) => {
 	expect(() => readOptions(args)).toThrow(OptionError);

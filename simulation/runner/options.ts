@@ -55,8 +55,8 @@ export function readOptions(args: readonly string[]): Options {
 	if (flags.has("--trace") && seed === null) throw new OptionError("--trace needs --seed: it shows one world.");
 	if (flags.has("--bite") && values.size > (values.has("--workers") ? 1 : 0))
 		throw new OptionError("--bite brings its own worlds: it goes only with --workers.");
-	if (seed !== null && (from !== null || hours !== null))
-		throw new OptionError("--seed runs one world: leave out --from and --hours.");
+	if (seed !== null && ["--from", "--hours", "--workers"].some((name) => values.has(name)))
+		throw new OptionError("--seed runs one world: leave out --from, --hours and --workers.");
 	if (storage === "sqlite" && nodes === "many")
 		throw new OptionError("SQLite belongs to one node: --storage sqlite doesn't go with --nodes many.");
 	return {
