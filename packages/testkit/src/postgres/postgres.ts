@@ -37,7 +37,7 @@ const COPIES_FILES = `SELECT current_setting('fsync') = 'off'
  * Outlives the process that started it: when that process is gone (its pipe closes), this ends the server and removes
  * its folder.
  */
-const UNDERTAKER = `
+const REAPER = `
 	cat > /dev/null
 	pid=$(head -n 1 "$1/data/postmaster.pid" 2> /dev/null) && kill -QUIT "$pid" 2> /dev/null
 	while [ -n "$pid" ] && kill -0 "$pid" 2> /dev/null; do sleep 0.05; done
@@ -68,7 +68,7 @@ export class PostgresServer {
 	readonly #folder: string;
 	readonly #command: readonly [string, ...string[]];
 	readonly #user: ServerUser;
-	readonly #undertaker: ChildProcess | null;
+	readonly #reaper: ChildProcess | null;
 	readonly #settings: Readonly<Record<string, string>>;
 	#process: ChildProcess | null = null;
 
@@ -77,15 +77,15 @@ export class PostgresServer {
 		folder: string,
 		command: readonly [string, ...string[]],
 		user: ServerUser,
-		undertaker: ChildProcess | null,
+		reaper: ChildProcess | null,
 		settings: Readonly<Record<string, string>> = {},
 	) {
 		this.url = url;
-		this.owned = undertaker !== null;
+		this.owned = reaper !== null;
 		this.#folder = folder;
 		this.#command = command;
 		this.#user = user;
-		this.#undertaker = undertaker;
+		this.#reaper = reaper;
 		this.#settings = settings;
 	}
 
@@ -94,12 +94,12 @@ export class PostgresServer {
 		if (named) return PostgresServer.at(named);
 		const bin = options.binDirectory ?? (await npmBinaries());
 		const user = await serverUser();
-		const { folder, undertaker } = await ownFolder(user, options.fsync ?? false);
+		const { folder, reaper } = await ownFolder(user, options.fsync ?? false);
 		const data = join(folder, "data");
 		if (options.binDirectory) await initdb(bin, data, user);
 		else await run("cp", ["-a", await newCluster(bin, user), data], { ...user, cwd: folder });
 		const settings = { ...settingsFor(options.fsync ?? false), ...options.settings };
-		const server = await PostgresServer.#in(folder, join(bin, "postgres"), settings, user, undertaker);
+		const server = await PostgresServer.#in(folder, join(bin, "postgres"), settings, user, reaper);
 		await server.startAgain();
 		return server;
 	}
@@ -114,13 +114,13 @@ export class PostgresServer {
 		program: string,
 		settings: Readonly<Record<string, string>>,
 		user: ServerUser,
-		undertaker: ChildProcess,
+		reaper: ChildProcess,
 	): Promise<PostgresServer> {
 		const port = String(await unusedPort());
 		const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 		const command = [program, "-D", join(folder, "data"), "-p", port, "-k", folder, ...flags] as const;
 		const url = `postgres://test@127.0.0.1:${port}/postgres`;
-		return new PostgresServer(url, folder, command, user, undertaker, settings);
+		return new PostgresServer(url, folder, command, user, reaper, settings);
 	}
 
 	/** Which version {@link start} would start or find with these options, such as `18.4`. */
@@ -137,14 +137,14 @@ export class PostgresServer {
 	 */
 	async standby(): Promise<PostgresServer> {
 		await this.shutDown();
-		const { folder, undertaker } = await ownFolder(this.#user, this.#settings.fsync === "on");
+		const { folder, reaper } = await ownFolder(this.#user, this.#settings.fsync === "on");
 		const as = { ...this.#user, cwd: folder };
 		const data = join(folder, "data");
 		await run("cp", ["-a", join(this.#folder, "data"), data], as);
 		await run("touch", [join(data, "standby.signal")], as);
 		await this.startAgain();
 		const settings = { ...this.#settings, primary_conninfo: `host=127.0.0.1 port=${new URL(this.url).port} user=test` };
-		const standby = await PostgresServer.#in(folder, this.#command[0], settings, this.#user, undertaker);
+		const standby = await PostgresServer.#in(folder, this.#command[0], settings, this.#user, reaper);
 		await standby.startAgain();
 		return standby;
 	}
@@ -234,9 +234,9 @@ export class PostgresServer {
 		if (!this.owned) return;
 		if (this.#process !== null) await this.kill();
 		await rm(this.#folder, { recursive: true });
-		this.#undertaker!.ref();
-		const gone = once(this.#undertaker!, "exit");
-		this.#undertaker!.stdin!.end();
+		this.#reaper!.ref();
+		const gone = once(this.#reaper!, "exit");
+		this.#reaper!.stdin!.end();
 		await gone;
 	}
 
@@ -298,15 +298,15 @@ async function fastFolder(): Promise<string> {
 }
 
 /** A folder that is removed when this process ends, along with the server in it. */
-async function ownFolder(user: ServerUser, onDisk: boolean): Promise<{ folder: string; undertaker: ChildProcess }> {
+async function ownFolder(user: ServerUser, onDisk: boolean): Promise<{ folder: string; reaper: ChildProcess }> {
 	const folder = await mkdtemp(join(onDisk ? tmpdir() : await fastFolder(), "posthorn-pg-"));
-	const undertaker = spawn("sh", ["-c", UNDERTAKER, "undertaker", folder], {
+	const reaper = spawn("sh", ["-c", REAPER, "reaper", folder], {
 		stdio: ["pipe", "ignore", "ignore"],
 		detached: true,
 	});
-	undertaker.unref();
+	reaper.unref();
 	if (user.uid !== undefined) await chown(folder, user.uid, user.gid!);
-	return { folder, undertaker };
+	return { folder, reaper };
 }
 
 /** Runs SQL on a new connection. */
