@@ -55,7 +55,6 @@ export class Pgbouncer {
 				if (output.includes("process up")) resolve();
 			});
 		});
-		child.removeAllListeners("exit");
 		return new Pgbouncer(url.href, child, folder);
 	}
 

@@ -211,7 +211,6 @@ export class PostgresServer {
 		await within("PostgreSQL to start", started).catch((cause: Error) => {
 			throw new Error(`${cause.message}\n${output}`, { cause });
 		});
-		child.removeAllListeners("exit");
 	}
 
 	/** Ends it gracefully, cutting connections (`SIGINT`), and waits for it. */
