@@ -17,9 +17,12 @@ export interface StepCounts {
 }
 
 export interface Span {
-	/** The beginning of the first minute in which more attempts failed than were delivered, or of the one before it … */
+	/**
+	 * The beginning of the first minute in which more attempts failed than were delivered, or of the minute before it if
+	 * attempts failed in that one, too …
+	 */
 	readonly from: number;
-	/** … and the end of the last one, or of the one after it: either only if attempts failed in it, too. */
+	/** … and the end of the last such minute, or of the minute after it if attempts failed in that one, too. */
 	readonly until: number;
 	/** Whether nothing has been delivered since. */
 	readonly isOngoing: boolean;
@@ -48,8 +51,8 @@ export function incidentsOf(steps: readonly StepCounts[]): Span[] {
 		if (!isBad) open?.pass(step);
 		else if (open?.continuesWith(step)) open.extend(step);
 		else {
-			const isFree = previous !== null && (open === null || !open.isOutage || open.tail !== previous);
-			open = new Incident(step, isFree ? previous : null);
+			const isTaken = open?.isOutage === true && open.tail === previous;
+			open = new Incident(step, isTaken ? null : previous);
 			all.push(open);
 		}
 		previous = step;
@@ -58,7 +61,7 @@ export function incidentsOf(steps: readonly StepCounts[]): Span[] {
 }
 
 class Incident {
-	/** The minute before the first bad one if attempts failed in it: an outage seldom begins on the minute … */
+	/** The minute before the first bad one if attempts failed in it: an outage rarely begins on the minute … */
 	readonly #head: StepCounts | null;
 	/** … and the minute after the last bad one, likewise. */
 	#tail: StepCounts | null = null;
@@ -69,9 +72,10 @@ class Incident {
 	/** Attempts after the last bad minute. They belong to it if it fails again soon. */
 	#since = { failed: 0, delivered: 0 };
 
-	/** @param before the step before, unless it belongs to another incident */
-	constructor(first: StepCounts, before: StepCounts | null) {
-		this.#head = before !== null && before.failed > 0 && before.at === first.at - MINUTE_MS ? before : null;
+	/** @param previous the previous step; null if there is none, or it belongs to another incident */
+	constructor(first: StepCounts, previous: StepCounts | null) {
+		const isHead = previous !== null && previous.failed > 0 && previous.at === first.at - MINUTE_MS;
+		this.#head = isHead ? previous : null;
 		this.#from = first.at;
 		this.extend(first);
 	}
