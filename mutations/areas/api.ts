@@ -114,7 +114,7 @@ export const API = [
 			name: "gauges-stale-forever",
 			find: "last === null || havePassed(this.#clock, STALE_MS, last.at)",
 			replace: "last === null",
-			why: "While the database hangs, Prometheus gets the backlog of before.",
+			why: "While the database hangs, Prometheus gets a backlog that is long out of date.",
 		},
 	]),
 	...of("server/src/api/http/admission.ts", inApi("admission"), [

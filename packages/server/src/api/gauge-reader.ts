@@ -5,12 +5,12 @@ import type { Gauges, Storage } from "../storage/port.ts";
 
 /** Storage is queried at most this often, however many scrapers there are, milliseconds. */
 const EVERY_MS = 1_000;
-/** How long a scrape waits for the figures, milliseconds. Prometheus gives up on all metrics after 10 seconds. */
+/** How long a scrape waits for the gauges, milliseconds. Prometheus gives up on all metrics after 10 seconds. */
 const PATIENCE_MS = 4_000;
-/** How old figures may be if newer ones take longer, as in a very large database, milliseconds. */
+/** The maximum age of gauges while a newer read takes too long, as in a very large database, milliseconds. */
 const STALE_MS = 60_000;
 
-/** Reads storage's gauges for scrapes: one read at a time, and none that a scrape waits for without end. */
+/** Reads storage's gauges for scrapes, one read at a time. A scrape waits only so long for one. */
 export class GaugeReader {
 	readonly #source: Pick<Storage, "gauges">;
 	readonly #clock: Pick<Clock, "now" | "elapsed" | "setTimeout">;
@@ -27,7 +27,7 @@ export class GaugeReader {
 		this.#failure = new RepeatedFailure({ logger, clock }, { failed, over, level: "warn" });
 	}
 
-	/** `failed` if storage failed, `late` if it takes longer and the last figures are too old. */
+	/** The gauges, `failed` if storage failed, or `late` if it takes too long and the previous gauges are too old. */
 	async read(): Promise<Gauges | "failed" | "late"> {
 		const beganAt = this.#beganAt;
 		if (this.#reading === null || (!this.#isReading && havePassed(this.#clock, EVERY_MS, beganAt!)))

@@ -107,7 +107,10 @@ export function createMetrics() {
 		request(route: string, method: string, status: number, seconds: number): void {
 			requests.observe({ route, method, status: `${Math.floor(status / 100)}xx` }, seconds);
 		},
-		/** Storage gauges, left out while storage doesn't respond. `posthorn_storage_up` is 0 then, and while it is full. */
+		/**
+		 * Storage gauges, left out while storage fails, or hasn't responded for a minute. `posthorn_storage_up` is 0 while
+		 * storage fails, doesn't respond in time, or is full.
+		 */
 		watchStorage({ storage, storageCheck, clock, logger }: GaugeSource): void {
 			const reader = new GaugeReader(storage, clock, logger);
 			const stored = (name: string, help: string, value: (gauges: Gauges) => number) =>

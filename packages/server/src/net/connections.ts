@@ -221,7 +221,7 @@ export class Connection {
 		}
 	}
 
-	/** @param error why it wasn't: the socket's error follows */
+	/** @param error why the request couldn't leave; the socket emits it, too, which ends the use */
 	readonly #sent = (error?: Error | null): void => {
 		if (!error && !this.isSending) this.#guarded(() => this.#user?.sent());
 	};

@@ -10,7 +10,7 @@ export interface Socket {
 	readonly writable: boolean;
 	/** Number of bytes that were written and haven't left. */
 	readonly writableLength: number;
-	/** @param sent called once they have left, or with the error if they can't */
+	/** @param sent called once they have left, or with the error if they couldn't */
 	write(bytes: Uint8Array, sent?: (error?: Error | null) => void): unknown;
 	/** Continues reading after `onread` returned false. */
 	resume(): unknown;
