@@ -300,7 +300,7 @@ test.describe("with 50 retries, two days apart", () => {
 			const stations = page.getByRole("region", { name: "Original delivery" }).getByRole("listitem");
 			await expect(stations).toHaveCount(51);
 			await expect(stations.nth(50)).toContainText(/\d+ [A-Z][a-z]{2}( \d{4})?, ~\d\d:\d\d/);
-			// Of the delay before each station, and its number and its time.
+			// The boxes of each station's delay, number and time.
 			const boxes = await stations.evaluateAll((all) =>
 				all.flatMap((station) =>
 					[...station.querySelectorAll("[aria-hidden]")].flatMap((part) => {

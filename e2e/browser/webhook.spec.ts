@@ -95,7 +95,7 @@ test("a form that can't be submitted shows the first field with a fault", async 
 });
 
 // Both got each event, and nothing said why.
-test("a form says who else has its URL, without forbidding it", async ({ dashboard, page }) => {
+test("a form says which other webhook has its URL, without forbidding it", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const url = "https://example.com/hooks";
 	const { id } = await shop.webhook(url, { description: "Accounting" });
@@ -153,7 +153,7 @@ test("the sample request has the service's time, whatever the browser's clock sa
 });
 
 // An empty field became 0, and "25" typed into it 250, which was cut to 100.
-test("the number of events in flight can be typed anew", async ({ dashboard, page }) => {
+test("the number of events in flight can be cleared and typed again", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const { id } = await shop.webhook("https://example.com/hooks");
 	await dashboard.enter(page);

@@ -97,7 +97,7 @@ it.each([
 	const at = (now: number) => shortTime(until, now, { seconds: true });
 	expect(signatureWords({ headers }, until - 1)).toBe(`Receivers accept its signature until ${at(until - 1)}.`);
 	expect(signatureWords({ headers }, until)).toContain(`valid for 5 minutes, until ${at(until)}.`);
-	// It was only the time of day, so that it could be one to come.
+	// It gave only the time of day, which could seem to be in the future.
 	const days = 3 * 86_400_000;
 	expect(signatureWords({ headers }, until + days)).toMatch(/until \d+ [A-Z][a-z]{2}( \d{4})?, \d\d:\d\d:\d\d\.$/);
 });

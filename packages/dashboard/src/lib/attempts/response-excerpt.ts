@@ -1,3 +1,4 @@
+import { cutEnd } from "../text/cut.ts";
 import { inertText } from "../text/json-text-inert.ts";
 
 /** Characters shown. */
@@ -13,8 +14,7 @@ const SAYING = ["message", "error", "detail", "title"] as const;
 export function responseExcerpt(body: string): string {
 	const line = oneLine(messageIn(body) ?? body);
 	if (line.startsWith("<")) return "";
-	const characters = [...line];
-	return characters.length > LENGTH ? `${characters.slice(0, LENGTH).join("")}…` : line;
+	return cutEnd(line, LENGTH);
 }
 
 const oneLine = (text: string) => inertText(text.replaceAll(/\s+/g, " ").trim());

@@ -206,7 +206,7 @@ describe("replays", () => {
 });
 
 // With delays of days, each time of day could be on any day.
-it("has the day of each time on another day than the first", () => {
+it("names the day of each time that isn't on the first day", () => {
 	const plan = { retry_delays: [60, 2 * 86_400, 400 * 86_400] };
 	const waits = plan.retry_delays.map((seconds) => seconds * 1_000);
 	const [line] = buildTrack(series({ retried: 2, waits }), { ...over, state: "attempting" }, plan);

@@ -31,7 +31,7 @@ export interface Station {
 	readonly response: string | null;
 	/** When the attempt started or is due, milliseconds since 1970; null if unknown or in flight. */
 	readonly at: number | null;
-	/** Its day, if it is another one than the line's first: `1 Dec`. */
+	/** The day of `at`, such as `1 Dec`; null if it is that of the line's first time. */
 	readonly day: string | null;
 	/** Whether `at` is derived from the service's delays, assuming that the attempts before it fail immediately. */
 	readonly estimated: boolean;
@@ -178,7 +178,7 @@ function buildLine(
 
 type Undated = Omit<Station, "day">;
 
-/** Adds the days: delays may take days, or a webhook was paused. */
+/** Adds the days. A line may take several: its delays may be long, or its webhook paused. */
 function dated(stations: readonly Undated[]): readonly Station[] {
 	const began = stations.find(({ at }) => at !== null)?.at ?? null;
 	return stations.map((station) => {

@@ -1,6 +1,7 @@
 import { responseWords } from "../attempts/attempt-words.ts";
 import { pendingOf, pendingWords } from "../attempts/pending.ts";
 import { lowerFirst } from "../text/case.ts";
+import { cutEnd } from "../text/cut.ts";
 import { isolated } from "../text/names.ts";
 import { formatCount, plural } from "../text/numbers.ts";
 import { coarseSpan, shortTime, timeAgo } from "../text/time.ts";
@@ -41,10 +42,7 @@ const NAME_LENGTH = 60;
 
 /** The name in a sentence: not too long, and isolated. */
 export function nameInSentence(webhook: Omit<WebhookFacts, "id">): string {
-	const name = webhookName(webhook);
-	const characters = [...name];
-	const short = characters.length <= NAME_LENGTH ? name : `${characters.slice(0, NAME_LENGTH).join("").trimEnd()}…`;
-	return isolated(short);
+	return isolated(cutEnd(webhookName(webhook), NAME_LENGTH));
 }
 
 const DELETED = "(deleted)";

@@ -1,3 +1,4 @@
+import { cutMiddle } from "./cut.ts";
 import { typedName } from "./names.ts";
 
 /** The kinds of things that can be opened by id. */
@@ -13,15 +14,8 @@ const ID_ENDS = 4;
 /** An id shortened in the middle, keeping its kind and its end: `evt_01kb…y6a7`. */
 export const shortId = (id: string): string => cutMiddle(id, id.lastIndexOf("_") + 1 + ID_ENDS, ID_ENDS);
 
-/** A store's own id, of an order, shortened in the middle to what fits into a column. Most differ at their end. */
+/** An order id, which is the store's own, shortened in the middle to fit into a column. Most differ at their end. */
 export const shortOrderId = (id: string): string => cutMiddle(id, 10, 8);
-
-/** By characters, so that none is cut in two. */
-function cutMiddle(text: string, head: number, tail: number): string {
-	const characters = [...text];
-	if (characters.length <= head + tail + 1) return text;
-	return `${characters.slice(0, head).join("")}…${characters.slice(-tail).join("")}`;
-}
 
 /** What a typed or pasted id refers to. Surrounding space and quotation marks are ignored. */
 export function jumpTarget(text: string): JumpTarget {

@@ -103,7 +103,7 @@ export function otherDay(at: number, now: number): string | null {
 	return date.getFullYear() === today.getFullYear() ? day : `${day} ${date.getFullYear()}`;
 }
 
-/** The time of day, after the day if that is another one than `now`'s: `14:02`, `20 Nov, 14:02`. */
+/** The time of day, with the day before it unless that is today: `14:02`, `20 Nov, 14:02`. */
 export function shortTime(at: number, now: number, options?: Parameters<typeof timeOfDay>[1]): string {
 	const day = otherDay(at, now);
 	return `${day === null ? "" : `${day}, `}${timeOfDay(at, options)}`;

@@ -2,7 +2,7 @@ import { useSession } from "../../api/session.ts";
 import { rowStations, type StationState, seriesLength, type TrackAttempt } from "../../lib/attempts/track.ts";
 import classes from "./track-mini.module.css";
 
-/** The distance between two stations' centers, in pixels; less where all of them would otherwise take more than `LENGTH`. */
+/** The distance between two stations' centers, pixels; less if the track would be longer than `LENGTH`. */
 const STEP = 8;
 const LENGTH = 7 * STEP;
 const HEIGHT = 14;
@@ -27,7 +27,7 @@ export function TrackMini({
 				<path className={classes.ahead} d={`M${x(attempt.attempt)} ${MIDDLE}H${x(stations.length)}`} />
 				<path className={classes.behind} d={`M${x(1)} ${MIDDLE}H${x(attempt.attempt)}`} />
 				{stations.map(({ number, state }) =>
-					// Crowded, those to come would hide the current one.
+					// Close together, stations to come would hide the current one.
 					state === "coming" && step < STEP ? null : <Dot key={number} state={state} x={x(number)} />,
 				)}
 			</svg>

@@ -21,7 +21,7 @@ interface TrackProps {
 	link: (attemptId: string, props: StopProps) => ReactElement;
 }
 
-/** How many stations a row has at most, so that their words have room. A line with more has several rows. */
+/** Stations in a row at most, so that their words have room (also in track.module.css). */
 const IN_ROW = 10;
 /** How many series are shown at first: the first and the newest ones. */
 const NEWEST_SHOWN = 3;

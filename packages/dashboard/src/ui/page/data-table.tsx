@@ -183,7 +183,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
 	} = props;
 	const items = rows ?? [];
 	const isPrinted = useIsPrinted();
-	// On paper, every row is in sight.
+	// On paper, all rows are in sight.
 	const isLong = uniform && items.length > MANY && !isPrinted;
 	const reveal = useRef<(index: number) => void>(() => {});
 	const { active, rowProps } = useListKeys<Item>({

@@ -14,8 +14,8 @@ const COMPLETE = /^\d{4,6}-\d\d-\d\dT\d\d:\d\d/;
 /**
  * Such a field's time, in ISO 8601 and UTC; undefined if it is empty.
  *
- * @param before what the field showed at first. It remains as it is unless it was changed: the field has no seconds, and
- * in the hour that daylight saving repeats, its time means two.
+ * @param before the time that the field showed first. It is returned if the field wasn't changed: the field has no seconds,
+ * and is ambiguous in the hour that the end of daylight saving time repeats.
  */
 export function fromLocalField(value: string, before?: string): string | undefined {
 	if (value === toLocalField(before)) return before;

@@ -25,7 +25,7 @@ it.each([
 	[
 		"https://example.net/hooks",
 		undefined,
-		"2 other webhooks have this URL, too. Events that several receive are sent to it as often.",
+		"2 other webhooks have this URL, too. An event is sent to it once for each that receives it.",
 	],
 	[
 		"https://example.net/hooks",
