@@ -72,7 +72,7 @@ function runOnInstalledNode() {
 	const env = { ...process.env, LAUNCHED_BY_POSTHORN: "1" };
 	const child = spawn(node, command, { stdio: "inherit", env });
 	for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
-	// Node would open its debugger.
+	// By default Node opens its debugger.
 	process.on("SIGUSR1", () => {});
 	// At a terminal Ctrl-C also reaches the child directly, and a second signal would stop it immediately.
 	process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));

@@ -2,7 +2,7 @@ import type { LogLevel } from "@posthorn/server/config";
 import pino, { type Logger } from "pino";
 import { LogOutput } from "./log-output.ts";
 
-/** pino appends the messages of causes to an error's own, which often repeats them. The stack has them. */
+/** Without these, pino appends the messages of an error's causes to its own, which often repeats them. The stack has them. */
 export const serializers = {
 	err: (error: unknown): unknown =>
 		error instanceof Error ? { ...pino.stdSerializers.err(error), message: error.message } : error,

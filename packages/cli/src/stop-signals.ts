@@ -13,7 +13,7 @@ export interface StopSignals {
 	readonly second: Promise<NodeJS.Signals>;
 }
 
-/** Listens until the process ends, so that none of these signals kills it by default or gets lost; SIGUSR1 does nothing. */
+/** Listens until the process ends, so that none of these signals kills it or gets lost. Also ignores SIGUSR1. */
 export function listenForStop(): StopSignals {
 	const first = Promise.withResolvers<NodeJS.Signals | "launcher gone">();
 	const second = Promise.withResolvers<NodeJS.Signals>();

@@ -312,7 +312,7 @@ test.each(["sqlite-writer", "sqlite-reader"])("ends with 1 and says why when the
 	await again.stopWith(0);
 });
 
-// It went on writing to the file that no path led to. Of what it had accepted, the next start found nothing.
+// It kept writing to a file that no path led to, so the next start found none of the events that it had accepted.
 test.skipIf(process.platform === "win32")("ends with 1 and says what to do when its database is deleted", async () => {
 	const cwd = newFolder();
 	const service = await Posthorn.start({

@@ -489,7 +489,7 @@ test("says which file of --env-file doesn't exist", () => {
 	expect([serve.status, serve.stderr]).toEqual([status, stderr]);
 });
 
-// The mark became part of the first variable's name, and UTF-16 had no variables: both were ignored.
+// It was ignored, so the service started with the default.
 test("refuses a file of --env-file with a line that isn't a variable, without showing it", () => {
 	const folder = mkdtempSync(join(tmpdir(), "posthorn-env-"));
 	writeFileSync(join(folder, "p.env"), "POSTHORN_HOST=::1\nPOSTHORN_OPERATOR_KEY: secret\n");
@@ -499,6 +499,7 @@ test("refuses a file of --env-file with a line that isn't a variable, without sh
 	expect([status, stderr]).toEqual([2, "--env-file p.env: line 2 is not a variable: write it as NAME=VALUE.\n"]);
 });
 
+// The mark became part of the first variable's name, and UTF-16 had no variables: both were ignored.
 test("reads a file of --env-file that begins with a byte order mark, and refuses UTF-16", async () => {
 	const newcomer = new User();
 	try {

@@ -338,7 +338,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 	});
 
 	// It called a schema that an administrator had created for the service's user a fault, though the service started.
-	test("a schema of another role is fine if this user may create tables in it, and owns those that are there", async () => {
+	test("a schema of another role is fine if this user may create tables in it, and owns the existing ones", async () => {
 		const shop = at(url.replace("test@", "shop:right@"));
 		await server.execute("CREATE SCHEMA posthorn; GRANT USAGE ON SCHEMA posthorn TO shop", url);
 		await expectFault(await doctor(shop), "Schema", /this user may not run: make it the owner/);

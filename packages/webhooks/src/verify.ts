@@ -44,8 +44,8 @@ export async function verify(
 }
 
 /**
- * What programs pass if the secret isn't set, in quotes or not, after the prefix or not: the text of a value that isn't
- * one, such as a promise, or a variable that nothing has replaced, as shells, Kubernetes, Windows and templates write it.
+ * What programs pass if the secret isn't set, without quotes and prefix: another value converted to text, such as a
+ * promise, or a placeholder of a shell, Kubernetes, Windows or a template that nothing has replaced.
  */
 const NO_SECRET =
 	/^(?:|undefined|null|nil|none|nan|true|false|<no value>|\[object \w+\]|\$\w+|\$\{.*\}|\$\(.*\)|%\w+%|\{\{.*\}\})$/is;

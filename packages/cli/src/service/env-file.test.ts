@@ -23,12 +23,12 @@ test.each([
 	expect(parse(text)).toEqual(parseEnv(text));
 });
 
-// Node takes the next line for the value: the database's URL was lost, or an error showed a secret.
-test("an empty value with a space behind it doesn't take the next line", () => {
+// Node takes the next line as the value: the database's URL was lost, or an error showed a secret.
+test("an empty value with a space after it doesn't take the next line", () => {
 	expect(parse("A= \nB=2\nC=\t\nD=4\nE= # none\nF=6")).toEqual({ A: "", B: "2", C: "", D: "4", E: "", F: "6" });
 });
 
-// Node cuts it there, so an operator's key was another one than systemd, a shell or a container reads from the file.
+// Node cuts the value there, so the operator's key differed from what systemd, a shell or a container reads.
 test("a # within a value is part of it", () => {
 	expect(parse("A=abc#def\nB=#1\nC=a #b")).toEqual({ A: "abc#def", B: "", C: "a" });
 });
@@ -39,7 +39,7 @@ test("line breaks may be those of any system", () => {
 });
 
 // They were ignored, so the service started with the default.
-test("lines about Posthorn that aren't variables are named, others are left out", () => {
+test("reports lines that begin like a Posthorn variable but aren't one, and ignores other lines", () => {
 	const text = [
 		"# POSTHORN_HOST",
 		"POSTHORN_PORT: 9000",

@@ -28,7 +28,7 @@ export function shown(text: string): string {
 		: JSON.stringify(text);
 }
 
-/** Some readers of files with variables keep the quotes around a value. */
+/** Whether a value is in quotes. Some programs, such as Docker, keep those of a file with variables. */
 export const isQuoted = (text: string): boolean => /^(["']).*\1$/s.test(text);
 
 const DAY_S = 24 * 60 * 60;
@@ -122,7 +122,7 @@ export function hasPassword(text: string): boolean {
 const TARGETS: readonly string[] = ["any", "primary", "read-write"];
 
 export function operatorKey(text: string): Parsed<string> {
-	// Another program that reads the same file would have another key.
+	// A program that removes the quotes would have another key.
 	return text.length >= MIN_OPERATOR_KEY && /^[\x21-\x7e]+$/.test(text) && !isQuoted(text)
 		? valid(text)
 		: mustBe(`${MIN_OPERATOR_KEY} characters or more, printable ASCII without spaces`);

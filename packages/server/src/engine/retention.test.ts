@@ -17,7 +17,7 @@ class Cluster {
 	readonly database = new MemoryDatabase({ clock: this.clock });
 	readonly passes: string[] = [];
 	completed = 0;
-	/** How often each node has tried to become the one that sweeps. */
+	/** How often each node has asked to be the one that sweeps. */
 	readonly tries = new Map<string, () => number>();
 
 	/** @param attempts a step that deletes attempts */

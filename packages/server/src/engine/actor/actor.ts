@@ -122,6 +122,7 @@ export class Actor {
 				return;
 			}
 			const details = { projectId: this.projectId, retryInMs: READ_RETRY_MS };
+			// Any other error is a bug, whose every stack is logged.
 			if (error instanceof StorageError) readFailure.failed(error, details);
 			else logger.error({ err: error, ...details }, READ_FAILED);
 			clock.setTimeout(() => post(null), READ_RETRY_MS);

@@ -112,7 +112,7 @@ export function refuseOtherNames(path: string): void {
 	);
 }
 
-/** Where a database that is replaced is kept, or what is left of it: a path that nothing has yet. */
+/** An unused path for a database that is replaced, or for its log. */
 export function freeName(path: string): string {
 	const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
 	const name = `${path}.replaced-${time}`;

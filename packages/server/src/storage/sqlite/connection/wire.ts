@@ -234,7 +234,7 @@ export type Reply =
 export type FromWorker =
 	| readonly [kind: "opened"]
 	| readonly [kind: "not_opened", error: ErrorNote]
-	/** The files that it has open aren't where they were. Nothing follows. */
+	/** Its files were moved, replaced or deleted. It sends nothing more. */
 	| readonly [kind: "lost", error: ErrorNote]
 	| readonly [kind: "replies", replies: readonly Reply[]];
 
