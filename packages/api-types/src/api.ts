@@ -1014,7 +1014,7 @@ export interface paths {
         };
         /**
          * List incidents
-         * @description Outages of receivers in the last 48 hours, newest first: from the first minute in which most attempts failed to the last, and including the minute before and the one after if attempts failed in it. It continues if most fail again within 5 minutes, and needs at least 3 failed attempts. Test events and deliveries closed without a request don't count. Only the 20 webhooks that failed most recently are examined.
+         * @description Outages of receivers in the last 48 hours, newest first: from the first minute in which most attempts failed to the last, with the minute before and the minute after if attempts failed in them, too. It continues if most fail again within 5 minutes, and needs at least 3 failed attempts. Test events and deliveries closed without a request don't count. Only the 20 webhooks that failed most recently are examined.
          */
         readonly get: operations["listIncidents"];
         readonly put?: never;
@@ -3862,13 +3862,13 @@ export interface components {
              * @enum {string}
              */
             readonly state: "ongoing" | "over";
-            /** @description The beginning of the first minute in which more attempts failed than were delivered, or of the minute before if attempts failed in it, too. */
+            /** @description The beginning of the first minute in which more attempts failed than were delivered, or of the minute before it if attempts failed in that, too. */
             readonly started_at: string;
             /** @description The end of the last such minute, or of the next one if attempts failed in it, too; null if ongoing. */
             readonly ended_at: string | null;
-            /** @description Its deliveries are those with an attempt that started at or after this time, which is `started_at`, and failed. */
+            /** @description Its deliveries have a failed attempt that started at or after this time. The same as `started_at`. */
             readonly failures_since: string;
-            /** @description Such an attempt started before this time, which is `ended_at`; null if ongoing. */
+            /** @description Such an attempt started before this time. The same as `ended_at`; null if ongoing. */
             readonly failures_until: string | null;
             /** @description Attempts that failed meanwhile. */
             readonly failed_attempts: number;
@@ -7268,7 +7268,7 @@ export interface operations {
             readonly query?: {
                 /** @description Only this webhook's. */
                 readonly webhook_id?: string;
-                /** @description Incidents at most, the newest ones. */
+                /** @description How many incidents to list. */
                 readonly limit?: number;
             };
             readonly header?: never;

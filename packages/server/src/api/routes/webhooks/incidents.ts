@@ -26,17 +26,16 @@ const Incident = component("Incident")({
 	}),
 	started_at: Type.Union([Time], {
 		description:
-			"The beginning of the first minute in which more attempts failed than were delivered, or of the minute before if attempts failed in it, too.",
+			"The beginning of the first minute in which more attempts failed than were delivered, or of the minute before it if attempts failed in that, too.",
 	}),
 	ended_at: orNull(
 		Time,
 		"The end of the last such minute, or of the next one if attempts failed in it, too; null if ongoing.",
 	),
 	failures_since: Type.Union([Time], {
-		description:
-			"Its deliveries are those with an attempt that started at or after this time, which is `started_at`, and failed.",
+		description: "Its deliveries have a failed attempt that started at or after this time. The same as `started_at`.",
 	}),
-	failures_until: orNull(Time, "Such an attempt started before this time, which is `ended_at`; null if ongoing."),
+	failures_until: orNull(Time, "Such an attempt started before this time. The same as `ended_at`; null if ongoing."),
 	failed_attempts: count("Attempts that failed meanwhile."),
 	delivered_attempts: count("Attempts that were delivered meanwhile."),
 	status_code: orNull(Type.Integer(), "The status code of the most frequent response."),
@@ -62,7 +61,7 @@ const Incident = component("Incident")({
 
 const IncidentQuery = strictObject({
 	webhook_id: Type.Optional(soughtId("Only this webhook's.")),
-	limit: Type.Integer({ minimum: 1, maximum: 20, default: 5, description: "Incidents at most, the newest ones." }),
+	limit: Type.Integer({ minimum: 1, maximum: 20, default: 5, description: "How many incidents to list." }),
 });
 
 function presentIncident(found: FoundIncident): Static<typeof Incident> {
@@ -88,7 +87,7 @@ export function incidentRoutes({ storage, webhooks, clock }: ApiParts): Route[] 
 	return [
 		route("GET", "/v1/projects/{project_id}/incidents", "listIncidents", {
 			summary: "List incidents",
-			description: `Outages of receivers in the last ${INCIDENT.hours} hours, newest first: from the first minute in which most attempts failed to the last, and including the minute before and the one after if attempts failed in it. It continues if most fail again within ${INCIDENT.againWithinMinutes} minutes, and needs at least ${INCIDENT.failedAttempts} failed attempts. Test events and deliveries closed without a request don't count. Only the ${LIMITS.webhooks} webhooks that failed most recently are examined.`,
+			description: `Outages of receivers in the last ${INCIDENT.hours} hours, newest first: from the first minute in which most attempts failed to the last, with the minute before and the minute after if attempts failed in them, too. It continues if most fail again within ${INCIDENT.againWithinMinutes} minutes, and needs at least ${INCIDENT.failedAttempts} failed attempts. Test events and deliveries closed without a request don't count. Only the ${LIMITS.webhooks} webhooks that failed most recently are examined.`,
 			access: "developer",
 			query: IncidentQuery,
 			heavy: true,
