@@ -7,8 +7,8 @@ import { until, within } from "./until.ts";
 
 const COMMAND = fileURLToPath(new URL("../../cli/bin/posthorn.mjs", import.meta.url));
 /**
- * The options of Node that `posthorn serve` runs with. Without them it executes itself again, which takes 60 ms of CPU time
- * at each start.
+ * The options of Node that `posthorn serve` needs. Without them, it executes itself again with them at each start, which
+ * takes 60 ms of CPU time.
  */
 export const SERVICE_NODE_OPTIONS: readonly string[] = JSON.parse(
 	/^const V8_FLAGS = (.*);$/m.exec(readFileSync(COMMAND, "utf8"))![1]!,
@@ -46,7 +46,7 @@ export function settingsOfNodes(caFile: string) {
 	};
 }
 
-/** A `posthorn serve` in a separate process, as an operator would run it. It ends with this process at the latest. */
+/** A `posthorn serve` in a separate process, as an operator would run it. It ends when this process does, at the latest. */
 export class Posthorn {
 	readonly process: ChildProcess;
 	readonly url: string;
@@ -59,9 +59,9 @@ export class Posthorn {
 		this.url = `http://${host}:${port}`;
 		const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("POSTHORN_")));
 		const { command = COMMAND, nodeOptions = [] } = options;
-		// Another release may have others.
-		const usual = command === COMMAND ? SERVICE_NODE_OPTIONS : [];
-		this.process = spawn(process.execPath, [...nodeOptions, ...usual, command, "serve"], {
+		// Another release may need other options, and executes itself again with them.
+		const serviceOptions = command === COMMAND ? SERVICE_NODE_OPTIONS : [];
+		this.process = spawn(process.execPath, [...nodeOptions, ...serviceOptions, command, "serve"], {
 			env: { ...env, NO_COLOR: "1", ...options.settings },
 			cwd: options.cwd,
 			stdio: ["ignore", "pipe", "pipe"],
