@@ -283,3 +283,13 @@ test("the list of event types ends no description with a full stop", async () =>
 	expect(lines).toHaveLength(EVENT_TYPES.length + 1);
 	expect(lines.filter((line) => line.endsWith("."))).toEqual([]);
 });
+
+// It printed them as an array, unlike the other lists.
+test("the list of event types as JSON has one type per line", async () => {
+	const { out } = await on.user.run(["trigger", "--list", "--json"], offline);
+	const types = out
+		.trimEnd()
+		.split("\n")
+		.map((line) => JSON.parse(line).type);
+	expect(types).toEqual(EVENT_TYPES.map(({ type }) => type));
+});

@@ -130,7 +130,7 @@ export function addClientCommands(program: Command): void {
 		.option("--raw <file>", "send the bytes of this file as the body (- for standard input)")
 		.option("--id <id>", "the event's id; a new one by default")
 		.option("--brand <word>", "the word in the header names, if the operator changed it")
-		.option("--allow-remote", "also send to another machine")
+		.option("--allow-remote", "with --to, also send to another machine")
 		.option("--webhook <id>", "have the service send a test event to this webhook instead")
 		.option("--publish", "publish the event in the project instead; asks first")
 		.option("--yes", "don't ask")

@@ -116,12 +116,14 @@ async function warnOfFaults({ type }: EventTypeEntry, data: object, so: string):
 }
 
 function listTypes(json: boolean): void {
-	if (json) printJson(EVENT_TYPES.map(({ type, description, sample }) => ({ type, description, sample })));
-	else
-		printTable(
-			["TYPE", "FIRES WHEN"],
-			EVENT_TYPES.map(({ type, description }) => [type, description.split(/\.(?: |$)/)[0]!]),
-		);
+	if (json) {
+		for (const { type, description, sample } of EVENT_TYPES) printJson({ type, description, sample });
+		return;
+	}
+	printTable(
+		["TYPE", "FIRES WHEN"],
+		EVENT_TYPES.map(({ type, description }) => [type, description.split(/\.(?: |$)/)[0]!]),
+	);
 }
 
 function refuse(options: TriggerOptions, names: readonly (keyof TriggerOptions)[], why: string): void {
