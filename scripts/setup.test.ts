@@ -43,7 +43,7 @@ test.skipIf(process.platform === "win32")("installs the tools, too, where npm wo
 	}
 });
 
-// The compiler ignores signals, so `npm test` went on to the tests after it had been asked to stop.
+// The compiler ignores signals, so `npm test` continued with the tests after it had been asked to stop.
 test.skipIf(process.platform === "win32")(
 	"a signal ends programs that ignore it, and those that they started",
 	async () => {

@@ -113,7 +113,7 @@ export const LEASES: readonly Bite[] = [
 		worlds: 6,
 	},
 	{
-		name: "project kept by its lease alone",
+		name: "project kept whatever the database lost",
 		file: "packages/server/test/storage/memory/claims.ts",
 		find: "if (logs.get(project.no)!.lastSeq < lastSeq) return false;",
 		replace: "if (lastSeq >= 0 || logs.get(project.no)!.lastSeq < lastSeq) return true;",

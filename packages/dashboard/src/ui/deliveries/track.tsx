@@ -21,7 +21,7 @@ interface TrackProps {
 	link: (attemptId: string, props: StopProps) => ReactElement;
 }
 
-/** Stations in a row at most, so that their words have room (also in track.module.css). */
+/** Stations in a row at most, so that their words have room. track.module.css repeats it. */
 const IN_ROW = 10;
 /** How many series are shown at first: the first and the newest ones. */
 const NEWEST_SHOWN = 3;
