@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
+import { silentLogger } from "../base/logger.ts";
 import type { Gauges } from "../storage/port.ts";
 import { GaugeReader } from "./gauge-reader.ts";
 
@@ -14,9 +15,8 @@ function rig() {
 	};
 	const lines: string[] = [];
 	const log = (_fields: object, message: string): void => void lines.push(message);
-	const logger = { debug: log, info: log, warn: log, error: log, isLevelEnabled: () => true };
-	const reader = new GaugeReader({ gauges }, clock, logger);
-	/** What a scrape gets that waits to the end. */
+	const reader = new GaugeReader({ gauges }, clock, { ...silentLogger, warn: log, error: log });
+	/** What a scrape returns if storage doesn't respond while it waits. */
 	const scrape = async () => {
 		const read = reader.read();
 		await clock.advance(4_000);
@@ -26,7 +26,7 @@ function rig() {
 }
 
 // While the database hung, a scrape took 10 s, when Prometheus gives up: it reported the node as down, without metrics.
-test("a scrape doesn't wait for figures that take too long, and asks for them once", async () => {
+test("a scrape doesn't wait for gauges that take too long, and reads them once", async () => {
 	const { reads, scrape, reader, clock } = rig();
 	expect(await scrape()).toBe("late");
 	await clock.advance(60_000);
@@ -41,7 +41,7 @@ test("a scrape doesn't wait for figures that take too long, and asks for them on
 	expect(await next).toMatchObject({ projects: 7 });
 });
 
-test("shows the last figures for a minute while newer ones take longer", async () => {
+test("returns the previous gauges for a minute while a read takes too long", async () => {
 	const { clock, reads, scrape, reader } = rig();
 	const first = reader.read();
 	reads[0]!.resolve(GAUGES);
@@ -53,7 +53,7 @@ test("shows the last figures for a minute while newer ones take longer", async (
 	expect(reads).toHaveLength(2);
 });
 
-test("asks at most once a second, and shows nothing older once storage has failed", async () => {
+test("reads at most once a second, and returns no previous gauges once storage has failed", async () => {
 	const { clock, reads, scrape, reader } = rig();
 	const both = [reader.read(), reader.read()];
 	reads[0]!.resolve(GAUGES);

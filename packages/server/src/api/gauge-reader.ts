@@ -23,8 +23,10 @@ export class GaugeReader {
 	constructor(source: Pick<Storage, "gauges">, clock: Pick<Clock, "now" | "elapsed" | "setTimeout">, logger: Logger) {
 		this.#source = source;
 		this.#clock = clock;
-		const [failed, over] = ["failed to read gauges from storage", "gauges are read from storage again"];
-		this.#failure = new RepeatedFailure({ logger, clock }, { failed, over, level: "warn" });
+		this.#failure = new RepeatedFailure(
+			{ logger, clock },
+			{ failed: "failed to read gauges from storage", over: "gauges are read from storage again", level: "warn" },
+		);
 	}
 
 	/** The gauges, `failed` if storage failed, or `late` if it takes too long and the previous gauges are too old. */

@@ -11,7 +11,10 @@ const COUNTS_MS = 1_000;
 /** `full`: it reads, but has no room for what is published. `silent`: it fails, or doesn't respond in time. */
 export type StorageState = "ok" | "full" | "silent";
 
-/** Whether storage reads and commits. Checked at most once a second, one check at a time, however many callers ask. */
+/**
+ * Whether storage reads and commits. However many callers ask, a check begins at the earliest a second after the previous
+ * one ended, or was given up.
+ */
 export class StorageCheck {
 	readonly #parts: Pick<ApiParts, "storage" | "clock">;
 	readonly #failure: RepeatedFailure;
