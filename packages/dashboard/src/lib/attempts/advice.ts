@@ -46,7 +46,7 @@ const nextAction = ({ isRetried, isHeld }: Pick<Failure, "isRetried" | "isHeld">
 	isHeld ? "resume the webhook" : isRetried ? "retry now" : "replay";
 
 /** By the reason why there was no response. */
-const WITHOUT_ANSWER: Readonly<Record<string, Explanation>> = {
+const WITHOUT_RESPONSE: Readonly<Record<string, Explanation>> = {
 	timeout: ({ host, took }) => ({
 		why: `${host} sent no status line within ${took}, which is all the time an attempt has.`,
 		tries: [
@@ -273,7 +273,7 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 	}),
 };
 
-const BEYOND_WORDS: Explanation = ({ host }) => ({
+const UNKNOWN_REASON: Explanation = ({ host }) => ({
 	why: `${host} couldn't be reached, for an unknown reason.`,
 	tries: ["Check that the receiver is running and reachable from the public internet."],
 });
@@ -338,5 +338,5 @@ function explain(attempt: AdviceFacts, prospect: Prospect): Advice {
 		return { why: `${failure.host} ${result} after ${failure.took}.`, tries: [] };
 	}
 	if (status_code !== null) return ofStatus(status_code, failure);
-	return (WITHOUT_ANSWER[error_code ?? ""] ?? BEYOND_WORDS)(failure);
+	return (WITHOUT_RESPONSE[error_code ?? ""] ?? UNKNOWN_REASON)(failure);
 }
