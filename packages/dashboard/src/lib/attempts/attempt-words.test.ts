@@ -101,3 +101,9 @@ it("names the statuses that have names", () => {
 	expect(statusText(503)).toBe("503 Service Unavailable");
 	expect(statusText(799)).toBe("799");
 });
+
+// The request may have left before the error, so the receiver may have handled it.
+it("doesn't say of an error on our side that the receiver wasn't reached", () => {
+	for (const words of Object.values(responseWords(unanswered("sender_failed"))))
+		expect(words).not.toMatch(/reached|sent/);
+});

@@ -150,8 +150,8 @@ const WORDS: Readonly<Record<string, Words>> = {
 		said: "failed because of an error on our side",
 		headline: "The request failed because of an error on our side",
 		short: "error on our side",
-		now: "Not reached because of an error on our side",
-		has: "hasn't been reached because of an error on our side",
+		now: "Failing because of an error on our side",
+		has: "has failed because of an error on our side",
 	},
 	expired: {
 		station: "too old",
