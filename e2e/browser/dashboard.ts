@@ -156,6 +156,17 @@ export const test = base.extend<Fixtures, { services: SharedServices }>({
 
 export { expect };
 
+/** Fails if a part of the page is wider than its room, so that it is cut off or scrolls sideways. */
+export async function expectToFit(part: Locator, message?: string): Promise<void> {
+	const { scrollWidth, clientWidth } = await part.evaluate((element) => ({
+		scrollWidth: element.scrollWidth,
+		clientWidth: element.clientWidth,
+	}));
+	// Both are 0 for an inline element, which would always fit.
+	expect(clientWidth, message).toBeGreaterThan(0);
+	expect(scrollWidth, message).toBe(clientWidth);
+}
+
 /** Waits for the page, and fails with axe's findings and their locations. */
 export async function expectAccessible(page: Page): Promise<void> {
 	await page.getByRole("heading", { level: 1 }).first().waitFor();

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { type Dashboard, expect, PASSWORD, test } from "./dashboard.ts";
+import { type Dashboard, expect, expectToFit, PASSWORD, test } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
 
@@ -24,10 +24,7 @@ async function failing({ shop }: Dashboard, description: string, orders: readonl
 async function expectNoSidewaysScroll(page: Page): Promise<void> {
 	await page.getByRole("heading", { level: 1 }).first().waitFor();
 	await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
-	const { scrollWidth, clientWidth } = await page
-		.locator("html")
-		.evaluate((html) => ({ scrollWidth: html.scrollWidth, clientWidth: html.clientWidth }));
-	expect(scrollWidth, page.url()).toBe(clientWidth);
+	await expectToFit(page.locator("html"), page.url());
 }
 
 test("names, URLs, order ids and responses without spaces widen no page", async ({ dashboard, page }) => {
@@ -72,7 +69,7 @@ test("a dialog shows all of a name without spaces", async ({ dashboard, page }) 
 		await page.goto(dashboard.project("/api-keys"));
 		await page.getByRole("button", { name: "Revoke" }).click();
 		await expect(dialog.getByRole("heading")).toContainText(name);
-		expect(await dialog.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+		await expectToFit(dialog);
 	}
 });
 

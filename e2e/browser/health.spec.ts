@@ -1,5 +1,5 @@
 import { purchase } from "../shop.ts";
-import { expect, expectAccessible, test, watch } from "./dashboard.ts";
+import { expect, expectAccessible, expectToFit, test, watch } from "./dashboard.ts";
 import { furnishOutages } from "./outages.ts";
 
 /** A time today, or around midnight on another day, such as `25 Nov, 23:59`; in January, `31 Dec 2026, 23:59`. */
@@ -85,7 +85,7 @@ test.describe("with an outage of many webhooks", () => {
 		const name = "W".repeat(200);
 		await shop.patch(shop.path(`/webhooks/${accounting.id}`), { description: name });
 		await expect(incidents).toContainText(name);
-		expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(0);
+		await expectToFit(page.locator("html"));
 	});
 });
 

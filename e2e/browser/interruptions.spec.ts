@@ -1,5 +1,5 @@
 import { purchase } from "../shop.ts";
-import { expect, expectAccessible, test, watch, watchShifts } from "./dashboard.ts";
+import { expect, expectAccessible, expectToFit, test, watch, watchShifts } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
 
@@ -286,5 +286,5 @@ test("what a table cuts is in its title, and a waiting test's actions fit their 
 	await expect(row.getByText("purchase.completed")).toHaveAttribute("title", "purchase.completed");
 	const cell = row.getByRole("cell").last();
 	await expect(cell.getByRole("button")).toHaveCount(2);
-	expect(await cell.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+	await expectToFit(cell);
 });

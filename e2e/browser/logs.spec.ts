@@ -1,9 +1,12 @@
-import type { Request } from "@playwright/test";
+import type { Locator, Request } from "@playwright/test";
 import { unusedPort } from "@posthorn/testkit";
 import { purchase } from "../shop.ts";
-import { expect, expectAccessible, test, watch } from "./dashboard.ts";
+import { expect, expectAccessible, expectToFit, test, watch } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2,0.2" } });
+
+/** The table cell that something is in. */
+const cellOf = (part: Locator) => part.locator("xpath=ancestor::td");
 
 test("a failing delivery can be followed to Failed, understood, and replayed", async ({ dashboard, page, context }) => {
 	const faults = watch(context);
@@ -104,11 +107,8 @@ test("lists show all of a response, and a port on one line", async ({ dashboard,
 		const row = page.getByRole("table", { name: list }).getByRole("row", { name: host }).first();
 		const response = row.getByText("connection refused", { exact: true });
 		await expect(response).toBeVisible();
-		const cut = await response.evaluate((words) => {
-			const cell = words.closest("td")!;
-			return [words.scrollWidth - words.clientWidth, cell.scrollHeight - cell.clientHeight];
-		});
-		expect(cut, list).toEqual([0, 0]);
+		await expectToFit(response, list);
+		expect(await cellOf(response).evaluate((cell) => cell.scrollHeight - cell.clientHeight), list).toBe(0);
 		const lines = await row.getByTitle(host, { exact: true }).evaluate((name) => {
 			const port = name.ownerDocument.createRange();
 			const last = name.lastElementChild?.lastChild ?? name.lastChild!;
@@ -391,7 +391,7 @@ test("deliveries are listed once each, filtered by several values, retried, dism
 	await expect(question).toHaveCount(0);
 	await expect(page.getByText(new RegExp(`^Dismissed ${which.source}\\. It stays in the log`))).toBeVisible();
 	// It was cut off, with an ellipsis next to it.
-	expect(await dismissed.evaluate((one) => one.closest("td")!.scrollWidth - one.closest("td")!.clientWidth)).toBe(0);
+	await expectToFit(cellOf(dismissed));
 	await page.getByRole("button", { name: "Clear", exact: true }).click();
 	await expect(table.getByRole("row")).toHaveCount(1 + 4);
 	await page.getByLabel("Only what needs a decision").check();
@@ -452,7 +452,7 @@ test("rows show their order, and are as high as others", async ({ dashboard, pag
 		await expect(rows.nth(1)).toContainText("Order ord_⟨U+202E⟩1");
 		await expect(rows.nth(2)).toContainText("Order ord_012345…23456789");
 		const order = rows.nth(2).getByTitle(`Order ${long}`);
-		expect(await order.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+		await expectToFit(order);
 		await expect(rows.nth(3)).toContainText("Order ord_1042");
 		const heights = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height));
 		expect(new Set(heights).size, heights.join()).toBe(1);
@@ -522,7 +522,7 @@ test("every event type fits its column", async ({ dashboard, page }) => {
 		for (const { type } of types) {
 			const link = page.getByRole("table", { name: label }).getByText(type, { exact: true });
 			await expect(link).toBeVisible();
-			expect(await link.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth), type).toBe(0);
+			await expectToFit(link, type);
 		}
 	}
 });

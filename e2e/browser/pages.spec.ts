@@ -1,5 +1,5 @@
 import { purchase } from "../shop.ts";
-import { expect, expectAccessible, test, watch } from "./dashboard.ts";
+import { expect, expectAccessible, expectToFit, test, watch } from "./dashboard.ts";
 
 const PAGES = ["", "/apps", "/webhooks", "/webhooks/new", "/api-keys", "/logs", "/members", "/audit"];
 
@@ -75,7 +75,7 @@ test.describe("with no other project", () => {
 		await page.setViewportSize({ width: 900, height: 740 });
 		await page.goto(dashboard.project("/api-keys"));
 		const scope = page.getByRole("table").getByText("Publish");
-		expect(await scope.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+		await expectToFit(scope);
 		await page.goto(dashboard.project("/logs"));
 		const card = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
 		await expect(card.getByText(/^Accounting/)).toBeInViewport({ ratio: 1 });
