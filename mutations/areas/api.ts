@@ -98,22 +98,22 @@ export const API = [
 	...of("server/src/api/gauge-reader.ts", inApi("gauge-reader"), [
 		{
 			name: "gauges-wait-for-the-clock",
-			find: "havePassed(this.#clock, EVERY_MS, beganAt!)",
-			replace: "this.#clock.now() - beganAt!.now >= EVERY_MS",
+			find: "!havePassed(this.#clock, EVERY_MS, last.at)",
+			replace: "this.#clock.now() - last.at.now < EVERY_MS",
 			tests: inApi("system"),
 			only: "set back",
 			why: "Once the clock is set back by an hour, Prometheus gets the same backlog for an hour.",
 		},
 		{
 			name: "gauges-read-again-while-late",
-			find: "(!this.#isReading && havePassed(",
-			replace: "(havePassed(",
+			find: "this.#reading ??= ",
+			replace: "this.#reading = ",
 			why: "While the database hangs, each scrape adds a query that waits.",
 		},
 		{
 			name: "gauges-stale-forever",
-			find: "last === null || havePassed(this.#clock, STALE_MS, last.at)",
-			replace: "last === null",
+			find: " || havePassed(this.#clock, STALE_MS, last.at);",
+			replace: ";",
 			why: "While the database hangs, Prometheus gets a backlog that is long out of date.",
 		},
 	]),

@@ -16,9 +16,8 @@ export class GaugeReader {
 	readonly #clock: Pick<Clock, "now" | "elapsed" | "setTimeout">;
 	readonly #failure: RepeatedFailure;
 	#reading: Promise<Gauges | "failed"> | null = null;
-	#isReading = false;
-	#beganAt: Moment | null = null;
-	#last: { readonly gauges: Gauges; readonly at: Moment } | null = null;
+	/** The result of the last read that has ended, and when that read began. */
+	#last: { readonly result: Gauges | "failed"; readonly at: Moment } | null = null;
 
 	constructor(source: Pick<Storage, "gauges">, clock: Pick<Clock, "now" | "elapsed" | "setTimeout">, logger: Logger) {
 		this.#source = source;
@@ -31,30 +30,28 @@ export class GaugeReader {
 
 	/** The gauges, `failed` if storage failed, or `late` if it takes too long and the previous gauges are too old. */
 	async read(): Promise<Gauges | "failed" | "late"> {
-		const beganAt = this.#beganAt;
-		if (this.#reading === null || (!this.#isReading && havePassed(this.#clock, EVERY_MS, beganAt!)))
-			this.#reading = this.#begin();
-		const read = await within(this.#clock, PATIENCE_MS, this.#reading);
-		if (read !== null) return read;
 		const last = this.#last;
-		return last === null || havePassed(this.#clock, STALE_MS, last.at) ? "late" : last.gauges;
+		if (this.#reading === null && last !== null && !havePassed(this.#clock, EVERY_MS, last.at)) return last.result;
+		this.#reading ??= this.#begin().finally(() => {
+			this.#reading = null;
+		});
+		const result = await within(this.#clock, PATIENCE_MS, this.#reading);
+		if (result !== null) return result;
+		const isGone = last === null || last.result === "failed" || havePassed(this.#clock, STALE_MS, last.at);
+		return isGone ? "late" : last.result;
 	}
 
 	async #begin(): Promise<Gauges | "failed"> {
-		this.#isReading = true;
 		const at = momentOf(this.#clock);
-		this.#beganAt = at;
+		let result: Gauges | "failed";
 		try {
-			const gauges = await this.#source.gauges();
+			result = await this.#source.gauges();
 			this.#failure.succeeded();
-			this.#last = { gauges, at };
-			return gauges;
 		} catch (error) {
 			this.#failure.failed(error);
-			this.#last = null;
-			return "failed";
-		} finally {
-			this.#isReading = false;
+			result = "failed";
 		}
+		this.#last = { result, at };
+		return result;
 	}
 }
