@@ -36,6 +36,7 @@ test("an outage is logged when it begins, at growing intervals, and when it is o
 		'failed lost {"retryInMs":1000,"failures":71,"forMs":70000}',
 		'over  {"failures":100,"forMs":100000}',
 	]);
+	clock.advance(10_000);
 	failure.failed(new Away("lost"));
 	expect(lines.at(-1)).toBe("failed lost {}");
 });
@@ -58,5 +59,48 @@ test("another kind of failure is logged immediately, once", () => {
 		"failed lost {}",
 		'failed unusable {"failures":2,"forMs":0}',
 		'failed  {"failures":5,"forMs":0}',
+	]);
+});
+
+// Each success of another project said that it was over, so each failure of this one was the first again: four lines a
+// second, with a stack each.
+test("what fails for one of those who share it is logged at growing intervals, too", () => {
+	const { clock, lines, failure } = logged();
+	for (let half = 0; half < 200; half++) {
+		failure.failed(new Away("unusable"));
+		failure.succeeded();
+		clock.advance(500);
+	}
+	expect(lines).toEqual([
+		"failed unusable {}",
+		'over  {"failures":1,"forMs":0}',
+		'failed unusable {"failures":21,"forMs":10000}',
+		'over  {"failures":21,"forMs":10000}',
+		'failed unusable {"failures":61,"forMs":30000}',
+		'over  {"failures":61,"forMs":30000}',
+		'failed unusable {"failures":141,"forMs":70000}',
+		'over  {"failures":141,"forMs":70000}',
+	]);
+	failure.failed(new Away("lost"));
+	expect(lines.at(-1)).toBe('failed lost {"failures":201,"forMs":100000}');
+});
+
+test("a failure soon after an outage is logged within seconds if nothing succeeds any more", () => {
+	const { clock, lines, failure } = logged();
+	for (let second = 0; second < 600; second++) {
+		failure.failed(new Away("lost"));
+		clock.advance(1_000);
+	}
+	failure.succeeded();
+	clock.advance(1_000);
+	const before = lines.length;
+	for (let second = 0; second < 11; second++) {
+		failure.failed(new Away("lost"));
+		clock.advance(1_000);
+	}
+	failure.succeeded();
+	expect(lines.slice(before)).toEqual([
+		'failed lost {"failures":611,"forMs":611000}',
+		'over  {"failures":611,"forMs":612000}',
 	]);
 });

@@ -21,17 +21,27 @@ interface Messages {
 /**
  * Logs the failures of something that is retried all the time, such as every second while the database is away: the
  * first of each kind, then their number at growing intervals, and the first success.
+ *
+ * Several callers may share it, and one of them may fail while the others succeed, such as the project whose part of a
+ * database is damaged. So a failure soon after a success continues the outage, and is logged by its intervals; if
+ * nothing succeeds any more, once {@link FIRST_MS} have passed.
  */
 export class RepeatedFailure {
 	readonly #context: FailureContext;
 	readonly #messages: Messages;
-	/** Monotonic time of the first failure; null after a success. */
+	/** Monotonic time of the first failure; null if there was none. */
 	#since: number | null = null;
+	/** Monotonic time of the last success after it; null if the last try failed. */
+	#overAt: number | null = null;
+	/** Whether the log says that it fails. */
+	#isLogged = false;
 	#failures = 0;
 	/** Codes of the errors since then. */
 	readonly #kinds = new Set<unknown>();
 	#waitMs = 0;
 	#nextAt = 0;
+	/** Monotonic time of the first failure after a success within the outage. */
+	#againAt = 0;
 
 	constructor(context: FailureContext, messages: Messages) {
 		this.#context = context;
@@ -43,29 +53,32 @@ export class RepeatedFailure {
 		const { logger, clock } = this.#context;
 		const { failed, level = "error" } = this.#messages;
 		const now = clock.elapsed();
-		if (this.#since === null) {
+		if (this.#since === null || (this.#overAt !== null && now - this.#overAt >= FIRST_MS)) {
 			this.#since = now;
 			this.#failures = 0;
+			this.#kinds.clear();
 			this.#waitMs = FIRST_MS;
 			this.#nextAt = now + FIRST_MS;
-		}
+		} else if (this.#overAt !== null) this.#againAt = now;
+		this.#overAt = null;
 		this.#failures++;
 		const kind = (error as { readonly code?: unknown } | null)?.code;
 		if (this.#kinds.has(kind)) {
-			if (now < this.#nextAt) return;
+			const isAgain = !this.#isLogged && now - this.#againAt >= FIRST_MS;
+			if (now < this.#nextAt && !isAgain) return;
 			this.#waitMs = Math.min(2 * this.#waitMs, LONGEST_MS);
 			this.#nextAt = now + this.#waitMs;
 		}
 		this.#kinds.add(kind);
+		this.#isLogged = true;
 		logger[level]({ err: error, ...details, ...(this.#failures > 1 && this.#summary(this.#since)) }, failed);
 	}
 
 	succeeded(): void {
-		const since = this.#since;
-		if (since === null) return;
-		this.#context.logger.warn(this.#summary(since), this.#messages.over);
-		this.#since = null;
-		this.#kinds.clear();
+		if (this.#since === null || this.#overAt !== null) return;
+		this.#overAt = this.#context.clock.elapsed();
+		if (this.#isLogged) this.#context.logger.warn(this.#summary(this.#since), this.#messages.over);
+		this.#isLogged = false;
 	}
 
 	#summary(since: number) {

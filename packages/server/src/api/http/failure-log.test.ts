@@ -39,6 +39,7 @@ test("an outage of storage is over once storage works and requests have stopped 
 	const over = "requests no longer fail";
 	expect(lines.slice(1)).toEqual([[over, undefined, { failures: 101, forMs: 15_000 }]]);
 	expect(clock.nextAt).toBeNull();
+	clock.advance(10_000);
 	log.add(FULL, REQUEST);
 	expect(lines[2]).toEqual(["a request failed", "The disk is full.", BY]);
 	log.close();
