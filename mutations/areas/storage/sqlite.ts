@@ -34,8 +34,8 @@ export const STORAGE_SQLITE = [
 		[
 			{
 				name: "sqlite-moved-log-left",
-				find: 'if (this.#database.state() === "there") return;',
-				replace: "if (this.#database.path) return;",
+				find: 'if (this.#database.state() === "there") return null;',
+				replace: "if (this.#database.path) return null;",
 				why: "The next start applies the log of a database that was replaced to the one in its place.",
 			},
 			{
@@ -44,6 +44,20 @@ export const STORAGE_SQLITE = [
 				replace: "if (this.#lock.path) return null;",
 				only: "its lock is gone",
 				why: "A second service opens the database while the first runs it.",
+			},
+			{
+				name: "sqlite-lost-log-kept",
+				find: 'if (this.#log.state() !== "there")\n',
+				replace: "if (this.#log.path === this.#lock.path)\n",
+				only: "its log is gone",
+				why: "A crash loses all commits since the last checkpoint after the log was deleted.",
+			},
+			{
+				name: "sqlite-lost-log-not-saved",
+				find: "if (this.#isLogAlone && !this.#saveLog()) return;",
+				replace: "",
+				only: "its log is gone",
+				why: "The service ends with commits that are only in a file without a name.",
 			},
 			{
 				name: "sqlite-moved-by-inode-of-link",

@@ -8,6 +8,7 @@ import {
 	statSync,
 	symlinkSync,
 	unlinkSync,
+	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +17,7 @@ import { within } from "@posthorn/testkit";
 import { beforeEach, expect, test } from "vitest";
 import type { Storage, StorageError } from "../../port.ts";
 import { openSqliteStorage, readSqliteSetting } from "../index.ts";
+import { OpenFiles } from "./open-files.ts";
 
 let folder: string;
 let path: string;
@@ -94,6 +96,57 @@ unix("notices that its lock is gone, without which a second service could open t
 	expect(await again.storage.getSetting({ name: "which" })).toBe("previous");
 });
 
+// Everything since the last checkpoint was only in a file without a name, and a crash or power failure lost it.
+unix("notices that its log is gone, and saves what was in it", async () => {
+	const { storage, lost } = await openWithCommit();
+	unlinkSync(`${path}-wal`);
+	await storage.setSetting({ name: "which", value: "later" });
+	expect((await lost()).message).toContain(`${path}-wal was moved, deleted or replaced`);
+	copyFileSync(path, join(folder, "as-after-a-crash.db"));
+	expect(which(join(folder, "as-after-a-crash.db"))).toBe("later");
+});
+
+unix("continues without its log until what readers keep in it is saved, too", async () => {
+	writeFileSync(path, "");
+	writeFileSync(`${path}-wal`, "");
+	const states = [
+		{ busy: 0, log: 3, checkpointed: 2 },
+		{ busy: 1, log: 3, checkpointed: 3 },
+		{ busy: 0, log: 3, checkpointed: 3 },
+	];
+	const db = { prepare: () => ({ get: () => states.shift() }) };
+	const files = new OpenFiles(db as unknown as DatabaseSync, path);
+	unlinkSync(`${path}-wal`);
+	const { promise: lost, resolve } = Promise.withResolvers<StorageError>();
+	files.watch(resolve);
+	expect((await within("the log to be saved", lost)).code).toBe("lost");
+	expect(states).toEqual([]);
+});
+
+// The service ended without a word, and left the log for the next file.
+unix("puts the log aside if it can't be emptied, such as onto a full disk", async () => {
+	const { storage } = await openWithCommit();
+	const full = new Error("database or disk is full");
+	const db = {
+		exec: () => undefined,
+		prepare: () => ({
+			get() {
+				throw full;
+			},
+		}),
+	};
+	const files = new OpenFiles(db as unknown as DatabaseSync, path);
+	renameSync(path, join(folder, "moved.db"));
+	unlinkSync(`${path}-shm`);
+	const aside = files.leave();
+	expect(aside).toMatch(/posthorn\.db\.replaced-.*-wal$/);
+	expect(readdirSync(folder)).not.toContain("posthorn.db-wal");
+	copyFileSync(aside!, join(folder, "moved.db-wal"));
+	expect(which(join(folder, "moved.db"))).toBe("previous");
+	renameSync(join(folder, "moved.db"), path);
+	await storage.close();
+});
+
 // SQLite doesn't delete the log of a file that has moved, so the next start applied it to the new one.
 unix("a stop right after the file was replaced leaves nothing to apply to the new one", async () => {
 	const { storage } = await openWithCommit();
@@ -114,8 +167,10 @@ unix("puts the log aside if a reader keeps it from being emptied", async () => {
 		const moved = join(folder, "moved.db");
 		renameSync(path, moved);
 		renameSync(other, path);
-		await lost();
+		const { message } = await lost();
 		const aside = readdirSync(folder).find((name) => /^posthorn\.db\.replaced-.*-wal$/.test(name));
+		// It only said that everything was in the previous file.
+		expect(message).toContain(`The last commits of the previous file are in ${join(folder, aside!)}: `);
 		expect(readdirSync(folder)).not.toContain("posthorn.db-wal");
 		expect(readdirSync(folder)).not.toContain("posthorn.db-shm");
 		expect(which(path)).toBe("other");

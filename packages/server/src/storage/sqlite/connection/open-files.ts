@@ -4,7 +4,7 @@
  * finds by its name, would be applied to whatever file has the database's name by then. A symbolic link that is pointed
  * elsewhere is like a changed setting, which the next start reads: the file that is open keeps its name, log and lock.
  */
-import { type BigIntStats, renameSync, statSync } from "node:fs";
+import { type BigIntStats, existsSync, renameSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../port.ts";
 import { freeName, targetOf } from "./files.ts";
@@ -77,12 +77,10 @@ export class OpenFiles {
 			looks = lost === before ? looks + 1 : 1;
 			before = lost;
 			if (lost === null || looks < LOOKS) return;
+			// Without a name, the log ends with this process, and the commits in it.
+			if (this.#isLogAlone && !this.#saveLog()) return;
 			clearInterval(timer);
-			try {
-				this.leave();
-			} finally {
-				onLost(new StorageError("lost", lost));
-			}
+			onLost(new StorageError("lost", `${lost}${this.#left()}`));
 		}, LOOK_MS);
 		return () => clearInterval(timer);
 	}
@@ -90,17 +88,55 @@ export class OpenFiles {
 	/**
 	 * To be called before the connection closes. If the path no longer leads to this database, SQLite would leave the log,
 	 * and the next start would apply it to the file that is there by then.
+	 *
+	 * @returns where the log is now, if the previous database isn't complete without it
 	 */
-	leave(): void {
-		if (this.#database.state() === "there") return;
-		this.#db.exec(`PRAGMA busy_timeout = ${READERS_MS}`);
-		// Writes to the files that are open, whatever their names are. The previous database is complete then.
-		const done = this.#db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
-		if (done?.busy === 0 || this.#log.state() !== "there") return;
+	leave(): string | null {
+		if (this.#database.state() === "there") return null;
+		if (this.#emptyLog() || this.#log.state() !== "there") return null;
 		const free = freeName(this.#database.path);
 		renameSync(this.#log.path, `${free}-wal`);
-		// Its index, which that reader has open: the next database would share it.
-		renameSync(`${this.#database.path}-shm`, `${free}-shm`);
+		// Its index, which a reader may have open: the next database would share it.
+		const index = `${this.#database.path}-shm`;
+		if (existsSync(index)) renameSync(index, `${free}-shm`);
+		return `${free}-wal`;
+	}
+
+	/** Whether only the log isn't where it was. */
+	get #isLogAlone(): boolean {
+		return this.#database.state() === "there" && this.#log.state() !== "there";
+	}
+
+	/** Returns whether the database has all of the log. Waits for no reader, because the service continues until then. */
+	#saveLog(): boolean {
+		try {
+			const done = this.#db.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
+			return done?.busy === 0 && done.log === done.checkpointed;
+		} catch {
+			return false;
+		}
+	}
+
+	/** Writes the log to the database that is open, whatever their names are. Returns whether it is complete then. */
+	#emptyLog(): boolean {
+		try {
+			this.#db.exec(`PRAGMA busy_timeout = ${READERS_MS}`);
+			return this.#db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0;
+		} catch {
+			// Such as of a full disk.
+			return false;
+		}
+	}
+
+	/** Leaves the files. Returns what else there is to do. */
+	#left(): string {
+		try {
+			const aside = this.leave();
+			if (aside === null) return "";
+			return ` The last commits of the previous file are in ${aside}: before you use that file, give this one its name with -wal at the end.`;
+		} catch (error) {
+			return ` ${this.#log.path} couldn't be put aside (${(error as Error).message}): move it away before the next start.`;
+		}
 	}
 
 	/** What happened, and what to do; null if every file is where it was. */
@@ -117,6 +153,11 @@ export class OpenFiles {
 			return (
 				`${path} was moved or deleted while the service was using it. Stop the service, and put the file back or restore ` +
 				"a backup (posthorn restore); otherwise the next start creates an empty database."
+			);
+		if (this.#log.state() !== "there")
+			return (
+				`${this.#log.path} was moved, deleted or replaced while the service was using it. What it contained was written to ` +
+				`${path}. Restart the service, which creates the file again, and leave it there.`
 			);
 		if (this.#lock.state() === "there") return null;
 		return (
