@@ -53,3 +53,27 @@ test("reports lines that begin like a Posthorn variable but aren't one, and igno
 	expect(parseEnvFile(text).wrong).toEqual([2, 3, 6]);
 	expect(parse(text)).toEqual({ POSTHORN_HOST: "::" });
 });
+
+// Such files worked, and were refused as a whole.
+test("names without values are fine if the file or the environment sets them", () => {
+	const text = [
+		"POSTHORN_HOST=::",
+		"POSTHORN_PORT=80",
+		"export POSTHORN_HOST POSTHORN_PORT # for sh",
+		"POSTHORN_OPERATOR_KEY",
+		"POSTHORN_SEAL_KEY='a'; export POSTHORN_SEAL_KEY",
+		'POSTHORN_BRAND="b"; # c',
+		"POSTHORN_LOG_LEVEL",
+		"export OTHER POSTHORN_DATABASE_URL",
+		"POSTHORN_PORT 80",
+		"POSTHORN_HOST='::'; rm x",
+	].join("\n");
+	const { variables, wrong } = parseEnvFile(text, (name) => name === "POSTHORN_OPERATOR_KEY");
+	expect(wrong).toEqual([7, 8, 9, 10]);
+	expect(Object.fromEntries(variables)).toEqual({
+		POSTHORN_HOST: "::",
+		POSTHORN_PORT: "80",
+		POSTHORN_SEAL_KEY: "a",
+		POSTHORN_BRAND: "b",
+	});
+});

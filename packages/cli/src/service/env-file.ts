@@ -19,7 +19,7 @@ export function readEnvFile(path: string | undefined): void {
 	}
 	if (text.includes("\0"))
 		throw new UsageError([`--env-file ${path} isn't UTF-8, but perhaps UTF-16: save it as UTF-8.`]);
-	const { variables, wrong } = parseEnvFile(text);
+	const { variables, wrong } = parseEnvFile(text, (name) => process.env[name] !== undefined);
 	// The line may contain a secret, so it isn't shown.
 	if (wrong.length > 0)
 		throw new UsageError(
@@ -30,33 +30,54 @@ export function readEnvFile(path: string | undefined): void {
 
 const ASSIGNMENT = /^\s*(?:export\s+)?([\w.-]+)\s*=\s*(.*?)\s*$/;
 const OURS = /^\s*(?:export\s+)?POSTHORN_/;
-const COMMENT = /^\s*(?:#.*)?$/;
+/** What may follow a value in quotes: a comment, or what the Bourne shell needs to export the variable. */
+const END = /^\s*(?:;\s*(?:export\s[\w\s]*)?)?(?:#.*)?$/;
 
 /**
  * The variables of a file, the last value of each, and the numbers of lines that are about Posthorn and no variable.
  *
  * systemd, shells and containers read the same files, so a `#` begins a comment only after a space: Node's `parseEnv`
  * cuts keys at any, and takes the line after an empty value for the value. Values may be in quotes, over several lines;
- * double ones may contain `\n`.
+ * double ones may contain `\n`. A name without a value, which shells export and Docker takes from the environment, has
+ * to be set by the file or be set already.
  */
-export function parseEnvFile(text: string): { variables: ReadonlyMap<string, string>; wrong: readonly number[] } {
+export function parseEnvFile(
+	text: string,
+	isSet: (name: string) => boolean = () => false,
+): { variables: ReadonlyMap<string, string>; wrong: readonly number[] } {
 	const variables = new Map<string, string>();
 	const wrong: number[] = [];
+	const named: { readonly name: string; readonly line: number }[] = [];
 	const lines = text.split(/\r\n|\n|\r/);
 	for (let at = 0; at < lines.length; at++) {
 		const line = lines[at]!;
 		const [, name, written] = ASSIGNMENT.exec(line) ?? [];
 		if (name === undefined || written === undefined) {
-			if (OURS.test(line)) wrong.push(at + 1);
+			const names = namesOf(line);
+			if (names !== null) named.push(...names.map((each) => ({ name: each, line: at + 1 })));
+			else if (OURS.test(line)) wrong.push(at + 1);
 			continue;
 		}
 		const quoted = /^["'`]/.test(written) ? quotedValue([written, ...lines.slice(at + 1)]) : null;
 		if (quoted === null) variables.set(name, written.replace(/(?:^|\s+)#.*$/, ""));
-		else if (OURS.test(line) && !COMMENT.test(quoted.rest)) wrong.push(at + 1);
+		else if (OURS.test(line) && !END.test(quoted.rest)) wrong.push(at + 1);
 		else variables.set(name, quoted.value);
 		at += quoted?.lines ?? 0;
 	}
-	return { variables, wrong };
+	for (const { name, line } of named)
+		if (OURS.test(name) && !variables.has(name) && !isSet(name) && !wrong.includes(line)) wrong.push(line);
+	return { variables, wrong: wrong.sort((a, b) => a - b) };
+}
+
+/** The names on a line without values; null if it isn't one. */
+function namesOf(line: string): readonly string[] | null {
+	const words = line
+		.replace(/\s#.*$/, "")
+		.trim()
+		.split(/\s+/);
+	const names = words[0] === "export" ? words.slice(1) : words;
+	const isList = names.every((name) => /^\w+$/.test(name)) && (words.length === 1 || names !== words);
+	return isList ? names : null;
 }
 
 /** The value in quotes at the start of these lines, the rest of its last line, and how many lines follow the first. */
