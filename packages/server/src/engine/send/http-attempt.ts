@@ -34,7 +34,7 @@ export interface AttemptContext {
 	readonly writeRequest: RequestWriter;
 	/** Writes requests, together with others that are started in the same turn of the event loop. */
 	readonly batch: { write(to: Pick<Connection, "write">, request: Buffer): void };
-	/** Receives the original error of every `sender_failed` outcome, for the log. */
+	/** Receives the original error of every `sender_failed` outcome, for the log. Shortages are reported by kind instead. */
 	onFault(error: unknown): void;
 }
 
@@ -298,7 +298,7 @@ export class HttpAttempt implements ConnectionUser, HasDeadline {
 		const times = this.#timesUntil(null);
 		const [details, request] = [detailsOf(error), this.#request];
 		this.#end({ kind: "unanswered", reason: reason ?? "sender_failed", details, ...times, url, request });
-		if (reason === null) this.#report(error);
+		if (reason === null && shortage === null) this.#report(error);
 	}
 
 	#report(fault: unknown): void {

@@ -159,7 +159,8 @@ describe("whatever throws, an attempt has an outcome and the next one isn't affe
 			reason: "sender_failed",
 			request: { signature: expect.any(String) },
 		});
-		expect(rig.faults).toEqual([shortage]);
+		// The shortage is reported once a minute. Each of thousands of requests in flight logged a stack.
+		expect(rig.faults).toEqual([]);
 	});
 
 	test("setting a timer fails", async () => {
