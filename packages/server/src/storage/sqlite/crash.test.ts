@@ -3,8 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { Session } from "node:inspector";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import type { StorageError } from "../port.ts";
+import { Worker } from "node:worker_threads";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { StorageError } from "../port.ts";
+import { Channel } from "./connection/channel.ts";
+import { toNote } from "./connection/errors.ts";
 import { openSqliteStorage } from "./index.ts";
 
 const clock = { now: () => Date.UTC(2026, 10, 21) };
@@ -56,6 +59,21 @@ test("when the writing thread dies, the owner is notified, all calls fail as los
 	const again = await open();
 	expect(await again.getProject({ projectId: "proj_x" })).toEqual(project);
 	await again.close();
+});
+
+// Whoever stopped the service was told that the storage was closed, and nothing about the files.
+test("a writer that loses its files while it closes says what happened", async () => {
+	const deaths: StorageError[] = [];
+	const channel = await Channel.open({ path, role: "writer", leaseTermMs: 1000 }, (error) => deaths.push(error));
+	const post = vi.spyOn(Worker.prototype, "postMessage").mockImplementation(function (this: Worker) {
+		setImmediate(() => {
+			this.emit("message", ["lost", toNote(new StorageError("lost", "The file was moved."))]);
+			void this.terminate();
+		});
+	});
+	await expect(channel.close()).rejects.toMatchObject({ code: "lost", message: "The file was moved." });
+	post.mockRestore();
+	expect(deaths).toEqual([]);
 });
 
 /** The worker threads of this process, through the debugger protocol. */

@@ -79,7 +79,7 @@ export class Channel {
 		});
 	}
 
-	/** Waits for earlier calls; later ones are refused as `closed`. */
+	/** Waits for earlier calls; later ones are refused as `closed`. Rejects as `lost` if the worker loses its files meanwhile. */
 	async close(): Promise<void> {
 		if (this.#ended !== null) return;
 		const exited = new Promise((resolve) => this.#worker.once("exit", resolve));
@@ -111,7 +111,7 @@ export class Channel {
 			const message = `The thread that accesses ${this.#path} ended unexpectedly${reason}: restart the service.`;
 			this.#ended = cause instanceof StorageError ? cause : new StorageError("lost", message, { cause });
 			this.#onDeath(this.#ended);
-		}
+		} else if (cause instanceof StorageError) this.#ended = cause;
 		for (const waiting of this.#waiting.splice(0)) waiting?.reject(this.#ended);
 		return this.#ended;
 	}
