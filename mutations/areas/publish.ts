@@ -66,6 +66,24 @@ export const PUBLISH = [
 		},
 	]),
 	...of(
+		"server/src/base/repeated-failure.ts",
+		["server/src/base/repeated-failure.test.ts"],
+		[
+			{
+				name: "failure-ends-with-any-success",
+				find: "(this.#overAt !== null && now - this.#overAt >= FIRST_MS)",
+				replace: "this.#overAt !== null",
+				why: "A project that fails while others succeed writes a stack into the log with each try.",
+			},
+			{
+				name: "failure-hidden-after-outage",
+				find: "!this.#isLogged && now - this.#againAt >= FIRST_MS",
+				replace: "false",
+				why: "An outage that begins soon after a long one isn't in the log for ten minutes.",
+			},
+		],
+	),
+	...of(
 		"server/src/base/group-commit.ts",
 		["server/src/base/group-commit.test.ts"],
 		[

@@ -21,6 +21,22 @@ export const ENGINE_SEND = [
 	]),
 	...of("server/src/engine/send/http-attempt.ts", inEngine("send/http-sender"), [
 		{
+			name: "sender-shortage-after-request-reported",
+			find: "if (reason === null && shortage === null) this.#report(error);",
+			replace: "if (reason === null) this.#report(error);",
+			tests: inEngine("send/send-faults"),
+			only: "a shortage ends an exchange",
+			why: "A shortage writes a stack into the log for each request in flight.",
+		},
+		{
+			name: "sender-shortage-after-request-deferred",
+			find: "if (!this.#isSent) {",
+			replace: "if (this.#request) {",
+			tests: inEngine("send/send-faults"),
+			only: "a shortage ends an exchange",
+			why: "The delivery log doesn't show a request that the receiver may have handled.",
+		},
+		{
 			name: "sender-patient-with-bodies",
 			find: "this.#grace ??= this.#context.clock.setTimeout(() => this.#cutNow(), RECEIVERS.bodyMs);",
 			replace: "this.#grace ??= this.#context.clock.setTimeout(() => this.#cutNow(), 60 * RECEIVERS.bodyMs);",
