@@ -85,8 +85,7 @@ export class Channel {
 		const exited = new Promise((resolve) => this.#worker.once("exit", resolve));
 		const closed = this.call(CLOSE, null, 0);
 		this.#ended = new StorageError("closed", "The storage is closed.");
-		await closed;
-		await exited;
+		await closed.finally(() => exited);
 	}
 
 	#settle(replies: readonly Reply[]): void {

@@ -181,6 +181,25 @@ unix("puts the log aside if a reader keeps it from being emptied", async () => {
 	}
 });
 
+// It stopped without a word: only the name of the file said what it was.
+unix("a stop right after the file was replaced says where a log that can't be emptied is", async () => {
+	const { storage } = await open();
+	const reader = new DatabaseSync(path, { readOnly: true });
+	try {
+		reader.exec("BEGIN");
+		reader.prepare("SELECT count(*) FROM settings").get();
+		await storage.setSetting({ name: "which", value: "previous" });
+		renameSync(path, join(folder, "moved.db"));
+		renameSync(other, path);
+		const text =
+			/posthorn\.db was replaced .* last commits of the previous file are in \S+posthorn\.db\.replaced-\S+-wal: /;
+		await expect(storage.close()).rejects.toMatchObject({ code: "lost", message: expect.stringMatching(text) });
+		expect(which(path)).toBe("other");
+	} finally {
+		reader.close();
+	}
+});
+
 unix("a symbolic link that is pointed elsewhere is for the next start", async () => {
 	const link = join(folder, "link.db");
 	symlinkSync("posthorn.db", link);

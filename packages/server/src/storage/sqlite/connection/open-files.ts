@@ -85,9 +85,16 @@ export class OpenFiles {
 		return () => clearInterval(timer);
 	}
 
+	/** To be called before the connection closes. Returns a StorageError `lost` if something is left to do. */
+	close(): StorageError | null {
+		const lost = this.#lost();
+		const left = this.#left();
+		return left === "" ? null : new StorageError("lost", `${lost ?? ""}${left}`);
+	}
+
 	/**
-	 * To be called before the connection closes. If the path no longer leads to this database, SQLite would leave the log,
-	 * and the next start would apply it to the file that is there by then.
+	 * If the path no longer leads to this database, SQLite would leave the log, and the next start would apply it to the
+	 * file that is there by then.
 	 *
 	 * @returns where the log is now, if the previous database isn't complete without it
 	 */

@@ -65,10 +65,10 @@ function serve({ connection, lock, files }: Opened): void {
 		else for (const [i, call] of calls.entries()) answer([call], [readOnce(connection, runs[i]!)]);
 		if (endsHere(last)) {
 			endWatch?.();
-			files?.leave();
+			const error = files?.close() ?? null;
 			connection.close();
 			lock?.release();
-			answer([last], [{ ok: true, value: null }]);
+			answer([last], [error === null ? { ok: true, value: null } : { ok: false, error }]);
 			port.close();
 		}
 	});
