@@ -34,11 +34,12 @@ const OURS = /^\s*(?:export\s+)?POSTHORN_/;
 const END = /^\s*(?:;\s*(?:export\s[\w\s]*)?)?(?:#.*)?$/;
 
 /**
- * The variables of a file, the last value of each, and the numbers of lines that are about Posthorn and no variable.
+ * The variables of a file, with the last value of each, and the numbers of lines that begin like a Posthorn variable but
+ * aren't one.
  *
- * systemd, shells and containers read the same files, so a `#` begins a comment only after a space: Node's `parseEnv`
- * cuts keys at any, and takes the line after an empty value for the value. Values may be in quotes, over several lines;
- * double ones may contain `\n`. A name without a value, which shells export and Docker takes from the environment, has
+ * Unlike Node's `parseEnv`, it reads files as systemd, shells and containers do: a `#` begins a comment only after a
+ * space, and an empty value doesn't take the next line. Values may be in quotes and span lines; in double quotes, `\n` is
+ * a line break. A name without a value, which shells export and Docker takes from the environment, has
  * to be set by the file or be set already.
  */
 export function parseEnvFile(

@@ -1,8 +1,9 @@
 /**
- * SQLite keeps its files open, and doesn't look at their names again. If the database's path leads to another file, or
+ * SQLite keeps its files open, and never checks their names again. If the database's path leads to another file, or
  * to none, the service would write to a file that the next start doesn't find, and the write-ahead log, which SQLite
- * finds by its name, would be applied to whatever file has the database's name by then. A symbolic link that is pointed
- * elsewhere is like a changed setting, which the next start reads: the file that is open keeps its name, log and lock.
+ * finds by its name, would be applied to the file that has the database's name at the next start. A symbolic link that is
+ * pointed elsewhere is like a changed setting, which the next start reads: the file that is open keeps its name, log and
+ * lock.
  */
 import { type BigIntStats, existsSync, renameSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
@@ -10,9 +11,9 @@ import { StorageError } from "../../port.ts";
 import { freeName, targetOf } from "./files.ts";
 
 /** How often the writer compares its files with what their paths lead to, milliseconds. */
-const LOOK_MS = 1_000;
-/** Looks in a row that have to agree: a network file system may show an earlier state for a moment. */
-const LOOKS = 2;
+const CHECK_MS = 1_000;
+/** Checks in a row that have to agree: a network file system may show an earlier state for a moment. */
+const CHECKS = 2;
 /** How long the previous file's readers, such as a backup, may keep its log from being emptied, milliseconds. */
 const READERS_MS = 1_000;
 
@@ -64,24 +65,24 @@ export class OpenFiles {
 	}
 
 	/**
-	 * Looks at the files until one isn't where it was, then leaves them.
+	 * Checks the files until a path no longer leads to its file, then calls {@link leave}.
 	 *
 	 * @param onLost called once with a StorageError `lost`; nothing may be committed from then on
 	 * @returns stops it
 	 */
 	watch(onLost: (error: StorageError) => void): () => void {
 		let before: string | null = null;
-		let looks = 0;
+		let checks = 0;
 		const timer = setInterval(() => {
 			const lost = this.#lost();
-			looks = lost === before ? looks + 1 : 1;
+			checks = lost === before ? checks + 1 : 1;
 			before = lost;
-			if (lost === null || looks < LOOKS) return;
+			if (lost === null || checks < CHECKS) return;
 			// Without a name, the log ends with this process, and the commits in it.
 			if (this.#isLogAlone && !this.#saveLog()) return;
 			clearInterval(timer);
 			onLost(new StorageError("lost", `${lost}${this.#left()}`));
-		}, LOOK_MS);
+		}, CHECK_MS);
 		return () => clearInterval(timer);
 	}
 
@@ -93,8 +94,8 @@ export class OpenFiles {
 	}
 
 	/**
-	 * If the path no longer leads to this database, SQLite would leave the log, and the next start would apply it to the
-	 * file that is there by then.
+	 * If the path no longer leads to this database, SQLite wouldn't delete the log, and the next start would apply it to
+	 * the file that has the database's name then.
 	 *
 	 * @returns where the log is now, if the previous database isn't complete without it
 	 */
@@ -109,7 +110,7 @@ export class OpenFiles {
 		return `${free}-wal`;
 	}
 
-	/** Whether only the log isn't where it was. */
+	/** Whether the log was moved, replaced or deleted, but not the database. */
 	get #isLogAlone(): boolean {
 		return this.#database.state() === "there" && this.#log.state() !== "there";
 	}
@@ -146,7 +147,7 @@ export class OpenFiles {
 		}
 	}
 
-	/** What happened, and what to do; null if every file is where it was. */
+	/** What happened, and what to do; null if every path leads to its file. */
 	#lost(): string | null {
 		const { path } = this.#database;
 		const state = this.#database.state();
