@@ -187,7 +187,7 @@ export function createMetrics() {
 		},
 		watchShortages(shortages: Pick<Shortages, "lasts" | "total">): void {
 			const total =
-				"Sends deferred because this node ran out of something: descriptors, memory, ports or name_servers.";
+				"Sends deferred or ended because this node ran out of something: descriptors, memory, ports or name_servers.";
 			counters("posthorn_shortages_total", total, ["kind"], () =>
 				SHORTAGES.map((kind) => [{ kind }, shortages.total(kind)]),
 			);
