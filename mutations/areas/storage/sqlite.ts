@@ -36,7 +36,7 @@ export const STORAGE_SQLITE = [
 				name: "sqlite-moved-log-left",
 				find: 'if (this.#database.state() === "there") return null;',
 				replace: "if (this.#database.path) return null;",
-				why: "The next start applies the log of a database that was replaced to the one in its place.",
+				why: "The next start applies the log of a database that was replaced to the new one.",
 			},
 			{
 				name: "sqlite-lost-lock-kept",

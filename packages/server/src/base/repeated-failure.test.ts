@@ -62,7 +62,7 @@ test("another kind of failure is logged immediately, once", () => {
 	]);
 });
 
-// Each success of another project said that it was over, so each failure of this one was the first again: four lines a
+// Each success of another project ended the outage, so each failure of this one was the first again: four lines a
 // second, with a stack each.
 test("what fails for one of those who share it is logged at growing intervals, too", () => {
 	const { clock, lines, failure } = logged();
@@ -85,7 +85,7 @@ test("what fails for one of those who share it is logged at growing intervals, t
 	expect(lines.at(-1)).toBe('failed lost {"failures":201,"forMs":100000}');
 });
 
-test("a failure soon after an outage is logged within seconds if nothing succeeds any more", () => {
+test("a failure soon after an outage is logged within seconds if everything fails", () => {
 	const { clock, lines, failure } = logged();
 	for (let second = 0; second < 600; second++) {
 		failure.failed(new Away("lost"));

@@ -24,7 +24,7 @@ interface Messages {
  *
  * Several callers may share it, and one of them may fail while the others succeed, such as the project whose part of a
  * database is damaged. So a failure soon after a success continues the outage, and is logged by its intervals; if
- * nothing succeeds any more, once {@link FIRST_MS} have passed.
+ * everything fails, once {@link FIRST_MS} have passed.
  */
 export class RepeatedFailure {
 	readonly #context: FailureContext;

@@ -61,7 +61,7 @@ test("when the writing thread dies, the owner is notified, all calls fail as los
 	await again.close();
 });
 
-// Whoever stopped the service was told that the storage was closed, and nothing about the files.
+// The error at a stop was that the storage was closed. It didn't mention the files.
 test("a writer that loses its files while it closes says what happened", async () => {
 	const deaths: StorageError[] = [];
 	const channel = await Channel.open({ path, role: "writer", leaseTermMs: 1000 }, (error) => deaths.push(error));

@@ -57,7 +57,7 @@ const which = (at: string) => readSqliteSetting(at, "which");
 // On Windows, files that are open can't be replaced.
 const unix = test.skipIf(process.platform === "win32");
 
-// The service went on writing to the previous file. At the next start, its log was applied to the new one.
+// The service kept writing to the previous file. At the next start, its log was applied to the new one.
 unix("notices that another file has its name, and leaves nothing to apply to that one", async () => {
 	const { storage, lost } = await openWithCommit();
 	renameSync(path, join(folder, "moved.db"));
@@ -123,7 +123,7 @@ unix("continues without its log until what readers keep in it is saved, too", as
 	expect(states).toEqual([]);
 });
 
-// The service ended without a word, and left the log for the next file.
+// The service ended without saying why, and left the log for the next file.
 unix("puts the log aside if it can't be emptied, such as onto a full disk", async () => {
 	const { storage } = await openWithCommit();
 	const full = new Error("database or disk is full");
@@ -181,7 +181,7 @@ unix("puts the log aside if a reader keeps it from being emptied", async () => {
 	}
 });
 
-// It stopped without a word: only the name of the file said what it was.
+// It said nothing: only the name of the file said what it was.
 unix("a stop right after the file was replaced says where a log that can't be emptied is", async () => {
 	const { storage } = await open();
 	const reader = new DatabaseSync(path, { readOnly: true });
@@ -207,7 +207,7 @@ unix("a symbolic link that is pointed elsewhere is for the next start", async ()
 	await storage.setSetting({ name: "which", value: "previous" });
 	rmSync(link);
 	symlinkSync("other.db", link);
-	// The file behind it is what counts, and it tells that looks were taken.
+	// The link's target is what counts. Its loss shows that the files were checked.
 	renameSync(path, join(folder, "moved.db"));
 	expect((await lost()).message).toContain(`${path} was moved or deleted`);
 	await storage.close();

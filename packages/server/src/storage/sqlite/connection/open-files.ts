@@ -153,8 +153,8 @@ export class OpenFiles {
 		const state = this.#database.state();
 		if (state === "replaced")
 			return (
-				`${path} was replaced while the service was using it. What was accepted until now is in the previous file, ` +
-				"not in the one that is there now. The next start uses that one; to keep the previous one instead, put it back first. " +
+				`${path} was replaced while the service was using it. Everything accepted until now is in the previous file, ` +
+				"not in the new one. The next start uses the new one; to keep the previous one instead, put it back first. " +
 				"Stop the service before you replace its database."
 			);
 		if (state === "removed")
@@ -164,7 +164,7 @@ export class OpenFiles {
 			);
 		if (this.#log.state() !== "there")
 			return (
-				`${this.#log.path} was moved, deleted or replaced while the service was using it. What it contained was written to ` +
+				`${this.#log.path} was moved, deleted or replaced while the service was using it. Its commits were written to ` +
 				`${path}. Restart the service, which creates the file again, and leave it there.`
 			);
 		if (this.#lock.state() === "there") return null;
