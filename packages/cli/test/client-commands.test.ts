@@ -142,6 +142,29 @@ test("all webhooks of a project are listed", async () => {
 	expect([table.length, table.at(-1)]).toEqual([202, expect.stringContaining("https://example.com/200")]);
 });
 
+// Two webhooks with the same URL looked alike in the list and in the log.
+test("descriptions and ids tell webhooks with the same URL apart", async () => {
+	const create = ["webhooks", "create", "https://receiver.invalid/twins", "--events", "customer.created", "--json"];
+	const idOf = async (args: readonly string[]) => JSON.parse((await on.user.run([...create, ...args])).out).id;
+	const long = "A description that doesn't fit into the table of webhooks";
+	const ids = [await idOf(["--description", "Accounting"]), await idOf(["--description", long])];
+	const { out } = await on.user.run(["webhooks", "list"]);
+	expect(out).toMatch(/^ID +HEALTH +WAITING +URL +DESCRIPTION +EVENTS$/m);
+	expect(out).toMatch(new RegExp(`^${ids[0]} .*/twins +Accounting +customer.created$`, "m"));
+	expect(out).toMatch(new RegExp(`^${ids[1]} .*/twins +${long.slice(0, 29)}… +customer.created$`, "m"));
+
+	const tail = new Running(on.user.spawn(["logs", "tail", "--json", "--type", "customer.created"]));
+	await on.project.publish({ type: "customer.created", data: {} });
+	await tail.until("both attempts", () => ids.every((id) => tail.lines.some(({ webhook_id }) => webhook_id === id)));
+	await tail.end("SIGINT");
+	const list = async (...args: string[]) =>
+		(await on.user.run(["logs", "list", "--type", "customer.created", ...args])).out;
+	for (const id of ids) expect(await list()).toContain(`  ${id}  https://receiver.invalid/twins\n`);
+	expect(await list("--webhook", ids[0])).toMatch(/ {2}https:\/\/receiver\.invalid\/twins\n/);
+	expect(await list("--webhook", ids[0])).not.toContain(ids[0]);
+	for (const id of ids) await on.user.run(["webhooks", "delete", id, "--yes"]);
+});
+
 test("WAITING includes retries, as in the dashboard", async () => {
 	const hook = ["webhooks", "create", "https://receiver.invalid/hooks", "--events", "all", "--json"];
 	const { id } = JSON.parse((await on.user.run(hook)).out);

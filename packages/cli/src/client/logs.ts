@@ -34,7 +34,8 @@ export async function listLogs(options: LogOptions): Promise<void> {
 	const limit = parseLimit(options.limit ?? "50");
 	const { client, project } = await connect(options);
 	const found = await newest(client, project, filter, limit);
-	for (const attempt of found.reverse()) show(attempt, options.json === true);
+	const show = printer(options.json === true);
+	show(found.reverse());
 	if (found.length === 0 && !options.json) note("No attempts found.");
 }
 
@@ -48,6 +49,7 @@ export async function tailLogs(options: LogOptions): Promise<void> {
 	void signals.first.then(() => stop.abort());
 	void signals.second.then(() => process.exit(130));
 	const { signal } = stop;
+	const show = printer(options.json === true);
 	const seen = new Map<string, number>();
 	/** When the newest attempt began; null if there is none. */
 	let last: number | null = null;
@@ -57,10 +59,8 @@ export async function tailLogs(options: LogOptions): Promise<void> {
 		try {
 			const fresh = hasBegun ? await unseen() : await past();
 			hasBegun = true;
-			for (const attempt of fresh.reverse()) {
-				show(attempt, options.json === true);
-				remember(attempt);
-			}
+			show(fresh.reverse());
+			fresh.forEach(remember);
 			isAway = false;
 		} catch (error) {
 			if (signal.aborted) break;
@@ -162,12 +162,18 @@ const [SERIES_WIDTH, MS_WIDTH] = [4, 5];
 const LEAST_URL = 16;
 const MARKS = { delivered: colors.green("✔"), retrying: colors.yellow("↻"), failed: colors.red("✘") };
 
-function show(attempt: Attempt, json: boolean): void {
-	if (json) {
-		printJson(attempt);
-		return;
-	}
-	const { started_at, event_type, event_id, status, status_code, error_code, response_ms, url } = attempt;
+/** Prints attempts. If several webhooks among those printed so far have the same URL, their ids tell them apart. */
+function printer(json: boolean): (attempts: readonly Attempt[]) => void {
+	if (json) return (attempts) => attempts.forEach(printJson);
+	const webhooks = new Map<string, Set<string>>();
+	return (attempts) => {
+		for (const { url, webhook_id } of attempts) webhooks.set(url, (webhooks.get(url) ?? new Set()).add(webhook_id));
+		for (const attempt of attempts) print(attempt, webhooks.get(attempt.url)!.size > 1);
+	};
+}
+
+function print(attempt: Attempt, withWebhook: boolean): void {
+	const { started_at, event_type, event_id, status, status_code, error_code, response_ms, url, webhook_id } = attempt;
 	const time = new Date(started_at).toTimeString().slice(0, 8);
 	const cells = [
 		colors.dim(time),
@@ -179,7 +185,8 @@ function show(attempt: Attempt, json: boolean): void {
 	];
 	const row = cells.join("  ");
 	const left = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - stripVTControlCharacters(row).length - 2;
-	console.log(left < LEAST_URL ? row : `${row}  ${cut(clean(url), left)}`);
+	const target = withWebhook ? `${webhook_id}  ${clean(url)}` : clean(url);
+	console.log(left < LEAST_URL ? row : `${row}  ${cut(target, left)}`);
 }
 
 /** `#2`, or `#1r3` for the first attempt of the third replay. */

@@ -24,17 +24,25 @@ export async function listWebhooks(options: ConnectionOptions): Promise<void> {
 	if (options.json) return webhooks.forEach(printJson);
 	if (webhooks.length === 0) return note("There are no webhooks yet: posthorn webhooks create URL --events TYPE,…");
 	const healths = await healthsOf(client, project);
+	const described = webhooks.some(({ description }) => description);
 	printTable(
-		["ID", "HEALTH", "WAITING", "URL", "EVENTS"],
-		webhooks.map(({ id, status, url, events, backlog }) => [
+		["ID", "HEALTH", "WAITING", "URL", ...(described ? ["DESCRIPTION"] : []), "EVENTS"],
+		webhooks.map(({ id, status, url, description, events, backlog }) => [
 			id,
 			stateWord(status, healths.get(id)),
 			String(backlog.events + (healths.get(id)?.waiting.count ?? 0)),
 			clean(url),
+			...(described ? [shorten(clean(description ?? ""))] : []),
 			events.length === EVENT_TYPES.length ? "all" : events.join(", "),
 		]),
 	);
 }
+
+/** The most characters of a description in the table: it may have 200. */
+const DESCRIPTION_WIDTH = 30;
+
+const shorten = (text: string): string =>
+	text.length > DESCRIPTION_WIDTH ? `${text.slice(0, DESCRIPTION_WIDTH - 1)}…` : text;
 
 interface Health {
 	readonly state: keyof typeof COLORS;
