@@ -145,6 +145,6 @@ describe("sharing projects", { timeout: 120_000 }, () => {
 		expect(new Set(values.get("pool")!.map(([, , value]) => value))).toEqual(
 			new Set(["publish", "settle", "engine", "access", "people", "waiting"]),
 		);
-		expect([...values.keys()].sort()).toEqual(["le", "node", "outcome", "pool", "state", "version", "why"]);
+		expect([...values.keys()].sort()).toEqual(["le", "node", "outcome", "pool", "rows", "state", "version", "why"]);
 	});
 });
