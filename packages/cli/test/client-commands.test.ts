@@ -146,12 +146,12 @@ test("all webhooks of a project are listed", async () => {
 test("descriptions and ids tell webhooks with the same URL apart", async () => {
 	const create = ["webhooks", "create", "https://receiver.invalid/twins", "--events", "customer.created", "--json"];
 	const idOf = async (args: readonly string[]) => JSON.parse((await on.user.run([...create, ...args])).out).id;
-	const long = "A description that doesn't fit into the table of webhooks";
+	const long = `${"😀".repeat(29)} doesn't fit into the table of webhooks`;
 	const ids = [await idOf(["--description", "Accounting"]), await idOf(["--description", long])];
 	const { out } = await on.user.run(["webhooks", "list"]);
 	expect(out).toMatch(/^ID +HEALTH +WAITING +URL +DESCRIPTION +EVENTS$/m);
 	expect(out).toMatch(new RegExp(`^${ids[0]} .*/twins +Accounting +customer.created$`, "m"));
-	expect(out).toMatch(new RegExp(`^${ids[1]} .*/twins +${long.slice(0, 29)}… +customer.created$`, "m"));
+	expect(out).toMatch(new RegExp(`^${ids[1]} .*/twins +${"😀".repeat(29)}… +customer.created$`, "mu"));
 
 	const tail = new Running(on.user.spawn(["logs", "tail", "--json", "--type", "customer.created"]));
 	await on.project.publish({ type: "customer.created", data: {} });

@@ -11,7 +11,7 @@ import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseType } from "./event-types.ts";
 import { parseLimit } from "./limit.ts";
 import { parseSpan } from "./listen/listen-position.ts";
-import { ago, clean, cleanLines, colored, note, printFields, printJson, warn } from "./output.ts";
+import { ago, clean, cleanLines, colored, cut, note, printFields, printJson, warn } from "./output.ts";
 
 export interface LogOptions extends ConnectionOptions {
 	readonly webhook?: string;
@@ -192,8 +192,6 @@ function print(attempt: Attempt, withWebhook: boolean): void {
 /** `#2`, or `#1r3` for the first attempt of the third replay. */
 const seriesOf = ({ attempt, replay }: Pick<Attempt, "attempt" | "replay">): string =>
 	`#${attempt}${replay > 0 ? `r${replay}` : ""}`;
-
-const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
 
 /** One attempt in full, or an event's newest one: the request, the response, and what follows. */
 export async function getLog(id: string, options: ConnectionOptions & { readonly webhook?: string }): Promise<void> {

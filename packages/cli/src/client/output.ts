@@ -12,6 +12,13 @@ export const clean = (text: string): string => text.replaceAll(DRIVING, "\ufffd"
 /** The same for text of several lines. */
 export const cleanLines = (text: string): string => text.split(/\r?\n/).map(clean).join("\n");
 
+/** At most this many characters, with an ellipsis if there are more. */
+export function cut(text: string, width: number): string {
+	// Whole ones: an emoji has two code units.
+	const characters = [...text];
+	return characters.length > width ? `${characters.slice(0, width - 1).join("")}…` : text;
+}
+
 /**
  * The same JSON in one line, without characters that could drive the terminal. Between its values JSON has only blanks
  * of these, and within strings it may have their escapes instead.

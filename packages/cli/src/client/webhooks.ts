@@ -6,7 +6,7 @@ import { UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseTypes } from "./event-types.ts";
-import { ago, clean, note, printFields, printJson, printTable } from "./output.ts";
+import { ago, clean, cut, note, printFields, printJson, printTable } from "./output.ts";
 import { allOf } from "./pages.ts";
 
 export interface NewWebhookOptions extends ConnectionOptions {
@@ -32,7 +32,7 @@ export async function listWebhooks(options: ConnectionOptions): Promise<void> {
 			stateWord(status, healths.get(id)),
 			String(backlog.events + (healths.get(id)?.waiting.count ?? 0)),
 			clean(url),
-			...(described ? [shorten(clean(description ?? ""))] : []),
+			...(described ? [cut(clean(description ?? ""), DESCRIPTION_WIDTH)] : []),
 			events.length === EVENT_TYPES.length ? "all" : events.join(", "),
 		]),
 	);
@@ -40,9 +40,6 @@ export async function listWebhooks(options: ConnectionOptions): Promise<void> {
 
 /** The most characters of a description in the table: it may have 200. */
 const DESCRIPTION_WIDTH = 30;
-
-const shorten = (text: string): string =>
-	text.length > DESCRIPTION_WIDTH ? `${text.slice(0, DESCRIPTION_WIDTH - 1)}…` : text;
 
 interface Health {
 	readonly state: keyof typeof COLORS;

@@ -28,7 +28,7 @@ export function readEnvFile(path: string | undefined): void {
 	for (const [name, value] of variables) process.env[name] ??= value;
 }
 
-const ASSIGNMENT = /^\s*(?:export\s+)?([\w.-]+)\s*=\s*(.*?)\s*$/;
+const ASSIGNMENT = /^\s*(?:export\s+)?([\w.-]+)\s*=\s*(.*)$/;
 const OURS = /^\s*(?:export\s+)?POSTHORN_/;
 /** What may follow a value in quotes: a comment, or what the Bourne shell needs to export the variable. */
 const END = /^\s*(?:;\s*(?:export\s[\w\s]*)?)?(?:#.*)?$/;
@@ -39,8 +39,8 @@ const END = /^\s*(?:;\s*(?:export\s[\w\s]*)?)?(?:#.*)?$/;
  *
  * Unlike Node's `parseEnv`, it reads files as systemd, shells and containers do: a `#` begins a comment only after a
  * space, and an empty value doesn't take the next line. Values may be in quotes and span lines; in double quotes, `\n` is
- * a line break. A name without a value, which shells export and Docker takes from the environment, has
- * to be set by the file or be set already.
+ * a line break. A name without a value, which shells export and Docker takes from the environment, has to be set by
+ * the file or be set already.
  */
 export function parseEnvFile(
 	text: string,
@@ -60,7 +60,7 @@ export function parseEnvFile(
 			continue;
 		}
 		const quoted = /^["'`]/.test(written) ? quotedValue([written, ...lines.slice(at + 1)]) : null;
-		if (quoted === null) variables.set(name, written.replace(/(?:^|\s+)#.*$/, ""));
+		if (quoted === null) variables.set(name, written.replace(/(?:^|\s)#.*$/, "").trimEnd());
 		else if (OURS.test(line) && !END.test(quoted.rest)) wrong.push(at + 1);
 		else variables.set(name, quoted.value);
 		at += quoted?.lines ?? 0;
