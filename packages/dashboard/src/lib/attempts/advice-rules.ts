@@ -65,13 +65,16 @@ const isFailure = (status: number) => status >= 400;
 /** Statuses with which receivers refuse a request that they have understood. */
 const isRefusal = among(400, 401, 403, 419, 422);
 const isRedirect = (status: number) => status >= 300 && status < 400;
-const body = (pattern: RegExp) => (failure: Failure) => pattern.test(failure.body);
+const body =
+	(...patterns: readonly RegExp[]) =>
+	(failure: Failure) =>
+		patterns.some((pattern) => pattern.test(failure.body));
 
 const LOGIN_PATH =
 	/(?:^|[/?&#=._-])(?:log[_-]?in|sign[_-]?in|wp-login|oauth2?|sso|saml|authorize|session)(?:$|[/?&#=._-])/i;
-const LOGIN_PAGE = /<input[^>]+type\s*=\s*["']?password|<title>[^<]*\b(?:log ?in|sign ?in)\b/i;
+const LOGIN_PAGE = /<input[^>]+type\s*=\s*["']?password|<title>[^<]*\b(?:log ?in|sign ?in|authentication required)\b/i;
 const BOT_PROTECTION =
-	/just a moment|attention required|cf-(?:chl|wrapper|error)|captcha|enable javascript and cookies|are you (?:a )?(?:human|robot)|incapsula|imperva|datadome|perimeterx|sucuri|akamai|bot (?:protection|detection)/i;
+	/just a moment|attention required|cf-(?:chl|wrapper|error)|captcha|enable (?:javascript|js) and|\b(?:a human|a robot|(?:are|not|you) human|human verification)\b|incapsula|imperva|datadome|perimeterx|sucuri|akamai|edgesuite|wordfence|mod_?security|web application firewall|request (?:was )?blocked|bot (?:protection|detection)/i;
 const CLOUDFLARE = /cloudflare/i;
 
 /** Where a redirect leads; null if it doesn't say. */
@@ -82,9 +85,38 @@ function targetOf({ url, headers }: Failure): URL | null {
 
 export const ADVICE_RULES: readonly AdviceRule[] = [
 	{
+		name: "disallowed host",
+		statuses: among(400, 403, 404),
+		fits: body(/disallowedhost|invalid http_host|allowed_?hosts|blocked hosts?\b|invalid host header/i),
+		advice: ({ host }) => ({
+			why: `The framework of ${host} doesn't accept requests for this host name.`,
+			tries: [
+				`Add ${host} to the allowed hosts: ALLOWED_HOSTS in Django, config.hosts in Rails, server.allowedHosts in Vite.`,
+			],
+		}),
+	},
+	{
+		name: "bot protection",
+		statuses: among(401, 403, 405, 406, 429, 503),
+		fits: ({ headers, body: text }) =>
+			headers["cf-mitigated"] !== undefined ||
+			BOT_PROTECTION.test(text) ||
+			(CLOUDFLARE.test(text) && /block|ray id/i.test(text)),
+		advice: ({ host }) => ({
+			why: `A bot protection or firewall in front of ${host} stops the request before it reaches the receiver.`,
+			tries: [
+				"Exclude the webhook's path from bot protection, for example with a rule that skips checks for POST to it.",
+				"The signature already keeps strangers out.",
+			],
+		}),
+	},
+	{
 		name: "csrf",
 		statuses: isRefusal,
-		fits: body(/\b[cx]srf|authenticity.?token|forgery|page (?:has )?expired/i),
+		// Pages of Rails and Laravel have fields and meta tags of that name, whatever they say.
+		fits: body(
+			/(?<!name=["']?)\b[cx]srf|invalid.?authenticity.?token|forgery|page (?:has )?expired|the change you wanted was rejected/i,
+		),
 		advice: ({ host }) => ({
 			why: `The framework of ${host} protects this path against cross-site requests (CSRF), and webhooks have no such token.`,
 			tries: [
@@ -96,22 +128,16 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 	{
 		name: "timestamp",
 		statuses: isRefusal,
-		fits: body(/timestamp|too old|\bclock\b|tolerance|replay attack/i),
+		// The errors of Spring and others have the time in a member or line of that name.
+		fits: body(
+			/(?<!missing[^.]{0,20}\b)timestamp\b(?!["']?\s*[:=>]|[^.]{0,20}\b(?:missing|required|header))|too (?:old|new)\b|\bclock\b|tolerance|replay attack/i,
+		),
 		advice: ({ host }) => ({
 			why: `${host} says that the request's timestamp is too old or too new.`,
 			tries: [
 				"Synchronize the receiver's clock with NTP. Every request is signed right before it's sent.",
 				"Accept timestamps within 5 minutes.",
 			],
-		}),
-	},
-	{
-		name: "disallowed host",
-		statuses: among(400, 403, 404),
-		fits: body(/disallowedhost|invalid http_host|allowed_hosts|blocked hosts?\b|invalid host header/i),
-		advice: ({ host }) => ({
-			why: `The framework of ${host} doesn't accept requests for this host name.`,
-			tries: [`Add ${host} to the allowed hosts: ALLOWED_HOSTS in Django, config.hosts in Rails.`],
 		}),
 	},
 	{
@@ -124,9 +150,51 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		}),
 	},
 	{
+		name: "access token",
+		statuses: among(400, 401, 403),
+		fits: (failure) =>
+			/^\s*bearer\b/i.test(failure.headers["www-authenticate"] ?? "") ||
+			body(
+				/\b(?:missing|no|without|invalid|provide|requires?)\b.{0,30}\b(?:authori[sz]ation|bearer|jwt|api.?key|access.?token)|authori[sz]ation header|does not have permission to get url/i,
+			)(failure),
+		advice: ({ host }) => ({
+			why: `${host} asks for an access token or API key, which webhooks don't have.`,
+			tries: [
+				"Exclude this path from the check for tokens: verify_jwt = false in Supabase, “Allow public access” in Cloud Run.",
+				"The signature proves where the request comes from, so verify it instead.",
+			],
+		}),
+	},
+	{
+		name: "API gateway",
+		statuses: among(403),
+		fits: body(/missing authentication token/i),
+		advice: ({ host }) => ({
+			why: `The API gateway at ${host} has no such path and method. Its “Missing Authentication Token” usually means that.`,
+			tries: [
+				`Check the path of the URL ${SETTINGS}, including the stage, such as /prod.`,
+				"Check that POST to this path is deployed to that stage.",
+			],
+		}),
+	},
+	{
+		name: "WordPress",
+		statuses: among(401, 403),
+		fits: body(/rest_(?:forbidden|cannot_\w+|not_logged_in|login_required|user_cannot\w*)/i),
+		advice: ({ host }) => ({
+			why: `WordPress at ${host} lets only people who are logged in use this path.`,
+			tries: [
+				"Let the path's permission_callback return true, and verify the signature in its handler.",
+				"If a security plugin restricts the REST API, add an exception for this path.",
+			],
+		}),
+	},
+	{
 		name: "signature",
 		statuses: isRefusal,
-		fits: body(/signature|hmac|\bsigned?\b(?! ?in\b)|verif(?:y|ication)/i),
+		fits: body(
+			/signature|hmac|\b(?:un|not )signed\b|\bsigned (?:request|payload|body)|verification failed|(?:failed to|could ?n.t|cannot) verify/i,
+		),
 		advice: ({ host }) => ({
 			why: `${host} says that the signature is invalid.`,
 			tries: [
@@ -139,7 +207,10 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 	{
 		name: "tunnel",
 		statuses: isFailure,
-		fits: body(/err_ngrok|ngrok|tunnel (?:not found|unavailable|is offline)|localtunnel/i),
+		// Pages of the tunnel's own, not of a receiver that names its address.
+		fits: body(
+			/err_ngrok|\/\/(?:cdn|assets)[\w.-]*\.ngrok\.com|tunnel (?:not found|unavailable|is offline|error)|localtunnel/i,
+		),
 		advice: ({ host }) => ({
 			why: `The tunnel behind ${host} isn't connected to a receiver.`,
 			tries: [
@@ -157,21 +228,6 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 			tries: [
 				"Check that the server is running, and that its firewall lets Cloudflare's addresses in.",
 				"For 525 and 526, check the server's own certificate.",
-			],
-		}),
-	},
-	{
-		name: "bot protection",
-		statuses: among(401, 403, 405, 406, 429, 503),
-		fits: ({ headers, body: text }) =>
-			headers["cf-mitigated"] !== undefined ||
-			BOT_PROTECTION.test(text) ||
-			(CLOUDFLARE.test(text) && /block|ray id/i.test(text)),
-		advice: ({ host }) => ({
-			why: `A bot protection or firewall in front of ${host} stops the request before it reaches the receiver.`,
-			tries: [
-				"Exclude the webhook's path from bot protection, for example with a rule that skips checks for POST to it.",
-				"The signature already keeps strangers out.",
 			],
 		}),
 	},
@@ -229,10 +285,22 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		}),
 	},
 	{
+		name: "automation",
+		statuses: among(400, 404, 410),
+		fits: body(/webhook.{0,90}not registered|no scenario listening/i),
+		advice: ({ host }) => ({
+			why: `${host} has no active workflow at this address.`,
+			tries: [
+				"Activate the workflow (n8n) or turn on the scenario (Make) that should receive the events.",
+				`If the URL is the one for tests, which expects a single event, enter the production URL ${SETTINGS}.`,
+			],
+		}),
+	},
+	{
 		name: "no POST",
-		statuses: isFailure,
+		statuses: among(400, 403, 404, 405, 500, 501),
 		fits: body(
-			/cannot post\b|method.{0,20}not (?:allowed|supported)|only (?:get|head)\b|rest_no_route|no route matches \[post\]/i,
+			/cannot post\b|method.{0,20}not (?:allowed|supported)|only (?:get|head)\b|supports only cachable|rest_no_route|no route (?:matches \[post\]|found for .?post)/i,
 		),
 		advice: ({ host }) => ({
 			why: `${host} has no handler for POST at this path.`,
@@ -244,9 +312,9 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 	},
 	{
 		name: "no application",
-		statuses: among(404, 502, 503, 530),
+		statuses: among(402, 403, 404, 502, 503, 530),
 		fits: body(
-			/no such app|application (?:error|not found|failed to respond)|there isn.t a github pages site|deployment_not_found|project not found/i,
+			/no such app|application (?:error|not found|failed to respond)|there isn.t a github pages site|deployment_(?:not_found|disabled|paused)|project not found|web app.{0,40}(?:stopped|not found|unavailable)|default backend - 404/i,
 		),
 		advice: ({ host }) => ({
 			why: `The hosting service of ${host} has no running application there.`,
@@ -254,6 +322,17 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 				"Check that the receiver is deployed and running, and look at its log there.",
 				`If it has moved, enter its new URL ${SETTINGS}.`,
 			],
+		}),
+	},
+	{
+		name: "no upstream",
+		statuses: among(500, 502, 503, 504),
+		fits: body(
+			/no (?:healthy upstream|available server)|no server is available|upstream connect error|connect(?:ion)? refused|econnrefused|error reaching (?:the )?(?:backend|origin)/i,
+		),
+		advice: (failure) => ({
+			why: `A proxy in front of ${failure.host} can't reach the receiver behind it, or the receiver can't reach a service that it needs.`,
+			tries: ["Check that the receiver is running, and that its health check passes.", onceFixed(failure)],
 		}),
 	},
 	{
@@ -269,7 +348,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		name: "unreadable body",
 		statuses: among(400, 415, 422, 500),
 		fits: body(
-			/unexpected (?:token|end of)|json.{0,20}(?:parse|decode|invalid|error)|(?:parse|decode|invalid|malformed).{0,20}json|unsupported media type/i,
+			/unexpected (?:token|end of)|json.{0,20}(?:pars|decod|invalid|malformed|error|not be converted)|(?:pars|decod|invalid|malformed|read).{0,40}json|invalid character .{1,6} looking for|parsing request parameters|unsupported media type/i,
 		),
 		advice: ({ host }) => ({
 			why: `${host} couldn't read the request's body.`,
@@ -283,7 +362,9 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 		name: "exception",
 		statuses: (status) => status >= 500,
 		fits: body(
-			/traceback \(most recent call|stack ?trace|unhandled exception|\bat \S+ \(\S+:\d+:\d+\)|fatal error|exception in thread/i,
+			/traceback \(most recent call|stack ?trace|unhandled exception|\bat \S+ \(\S+:\d+:\d+\)|\bat [\w.$<>]{1,200}\(\w{1,60}\.\w{1,6}:\d+\)|fatal error|exception in thread/i,
+			// `TypeError: …`, `NoMethodError in …`, `<title>ValueError at /in`, but not the name of a status.
+			/\b(?!(?:Internal)?ServerError)[A-Z]\w{1,60}(?:Error|Exception)(?::| at | in )/,
 		),
 		advice: (failure) => ({
 			why: `The receiver at ${failure.host} failed with an exception, which its response shows.`,

@@ -46,9 +46,11 @@ it.each([
 describe("says what helps", () => {
 	it.each([
 		[401, /secret/],
+		[402, /hosting service/],
 		[403, /firewall/],
 		[404, /path/],
 		[405, /POST/],
+		[409, /return 2xx/],
 		[410, /delete/],
 		[429, /limit/],
 		[500, /own log for the error\./],
@@ -89,6 +91,16 @@ describe("uses what else is known about the failure", () => {
 		expect(failure("tls_wrong_host", { certificate }).why).toMatch(/but for a\.example, b\.example\.$/);
 		expect(failure("tls_untrusted", { certificate }).why).toMatch(/issued by R1,/);
 		expect(failure("tls_untrusted", { certificate: { ...certificate, issuer: "CN=a" } }).why).toMatch(/self-signed/);
+	});
+
+	it("names the methods that a receiver accepts, unless POST is among them", () => {
+		const refused = (allow?: string) =>
+			adviceFor({
+				...{ ...failed, status_code: 405, error_code: null },
+				response_headers: allow === undefined ? {} : { allow },
+			}).why;
+		expect(refused("GET, HEAD")).toBe("hooks.example.com:8443 doesn't accept POST at this path, only GET, HEAD.");
+		for (const allow of ["GET, POST", "<b>", ""]) expect(refused(allow)).toBe(refused());
 	});
 
 	it("tells a name without an address from one that doesn't exist", () => {

@@ -214,12 +214,16 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 			"If the receiver itself refuses the request, its log says why.",
 		],
 	}),
+	402: ({ host }) => ({
+		why: `${host} says that a payment is due.`,
+		tries: ["Check the account of the receiver's hosting service: it may be suspended, or have used up its plan."],
+	}),
 	404: ({ host }) => ({
 		why: `${host} has nothing at this path.`,
 		tries: [`Check the path of the URL ${SETTINGS}.`, "If it's right, check that the receiver is deployed."],
 	}),
-	405: ({ host }) => ({
-		why: `${host} doesn't accept POST at this path.`,
+	405: ({ host, headers: { allow = "" } }) => ({
+		why: `${host} doesn't accept POST at this path${/^[A-Z, ]+$/.test(allow) && !allow.includes("POST") ? `, only ${allow}` : ""}.`,
 		tries: [
 			`Check the path of the URL ${SETTINGS}. The receiver may expect another one.`,
 			"Have the receiver accept POST there.",
@@ -228,6 +232,13 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 	408: ({ host, ...failure }) => ({
 		why: `${host} timed out before it had read the request.`,
 		tries: ["Check whether the receiver is overloaded.", onceFixed(failure)],
+	}),
+	409: ({ host }) => ({
+		why: `${host} says that the event conflicts with what it already has.`,
+		tries: [
+			"If it has handled this event before, have it return 2xx: an event can arrive more than once.",
+			"The receiver's own log may say more.",
+		],
 	}),
 	410: ({ host, ...failure }) => ({
 		why: `${host} says that this URL no longer exists.`,
