@@ -66,6 +66,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	// An outage is shown once: while it lasts, in its webhook's row.
 	const isListed = ({ state, webhook_id }: Incident) =>
 		state === "ongoing" && failing.some(({ webhook }) => webhook.id === webhook_id);
+	const ongoing = incidents.data?.filter(isListed) ?? [];
 	const pending = (healths.data ?? []).reduce(
 		(sum, { waiting: { count, tests } }) => ({ count: sum.count + count, tests: sum.tests + tests }),
 		{ count: 0, tests: 0 },
@@ -124,12 +125,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 			)}
 			{isBeginning ? <FirstHour projectId={projectId} facts={facts} firstWebhookId={active[0]?.id ?? null} /> : null}
 			{failing.length === 0 ? null : (
-				<FailingList
-					projectId={projectId}
-					failing={failing}
-					ongoing={incidents.data?.filter(isListed) ?? []}
-					now={now}
-				/>
+				<FailingList projectId={projectId} failing={failing} ongoing={ongoing} now={now} />
 			)}
 			<FigureTiles
 				projectId={projectId}
@@ -143,6 +139,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 				webhooks={active}
 				healths={healths.data ?? []}
 				incidents={incidents.data?.filter((incident) => !isListed(incident)).slice(0, INCIDENTS_SHOWN) ?? []}
+				others={ongoing}
 			/>
 			<Section
 				title="Attempts by outcome"

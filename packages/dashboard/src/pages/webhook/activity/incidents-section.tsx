@@ -23,6 +23,8 @@ interface IncidentsSectionProps {
 	healths: readonly Health[];
 	/** Newest first. */
 	incidents: readonly Incident[];
+	/** Of these webhooks, too, but shown elsewhere. */
+	others?: readonly Incident[];
 	/**
 	 * On a webhook's own page, which needn't name it and has actions of its own: they retry everything that waits, and
 	 * replay this many failed deliveries. What they do isn't offered twice.
@@ -31,9 +33,11 @@ interface IncidentsSectionProps {
 }
 
 /** Outages of the last two days, each as one thing, with the one action that closes it. Nothing if there were none. */
-export function IncidentsSection({ projectId, webhooks, healths, incidents, page }: IncidentsSectionProps) {
+export function IncidentsSection(props: IncidentsSectionProps) {
+	const { projectId, webhooks, healths, incidents, others = [], page } = props;
 	const [replayed, setReplayed] = useState<Incident | null>(null);
 	const now = useNow(0);
+	const all = [...incidents, ...others];
 	const byId = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
 	const shown = incidents.flatMap((incident) => {
 		const webhook = byId.get(incident.webhook_id);
@@ -71,7 +75,7 @@ export function IncidentsSection({ projectId, webhooks, healths, incidents, page
 									projectId={projectId}
 									incident={incident}
 									webhook={webhook}
-									hasLaterFailures={incidents.some((other) => isLaterFailure(other, incident))}
+									hasLaterFailures={all.some((other) => isLaterFailure(other, incident))}
 									waiting={healths.find(({ webhook_id }) => webhook_id === webhook.id)?.waiting}
 									onReplay={() => setReplayed(incident)}
 								/>
