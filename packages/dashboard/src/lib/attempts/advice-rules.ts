@@ -113,7 +113,7 @@ export const ADVICE_RULES: readonly AdviceRule[] = [
 	{
 		name: "csrf",
 		statuses: isRefusal,
-		// Pages of Rails and Laravel have fields and meta tags of that name, whatever they say.
+		// Any page of Rails or Laravel has a field or meta tag of that name.
 		fits: body(
 			/(?<!name=["']?)\b[cx]srf|invalid.?authenticity.?token|forgery|page (?:has )?expired|the change you wanted was rejected/i,
 		),

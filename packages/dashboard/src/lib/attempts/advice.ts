@@ -236,7 +236,7 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 	409: ({ host }) => ({
 		why: `${host} says that the event conflicts with what it already has.`,
 		tries: [
-			"If it has handled this event before, have it return 2xx: an event can arrive more than once.",
+			"If it has already handled this event, have it return 2xx: an event can arrive more than once.",
 			"The receiver's own log may say more.",
 		],
 	}),

@@ -23,7 +23,7 @@ interface IncidentsSectionProps {
 	healths: readonly Health[];
 	/** Newest first. */
 	incidents: readonly Incident[];
-	/** Of these webhooks, too, but shown elsewhere. */
+	/** The webhooks' other incidents, which are shown elsewhere. */
 	others?: readonly Incident[];
 	/**
 	 * On a webhook's own page, which needn't name it and has actions of its own: they retry everything that waits, and
