@@ -15,9 +15,17 @@ test("a JSON object's message is quoted in place of the object, as inert as othe
 	expect(of({ error: "database is read-only" })).toBe("database is read-only");
 	expect(of({ title: "a", detail: "b", error: "c", message: "d" })).toBe("d");
 	expect(of({ title: "Not now", status: 503 })).toBe("Not now");
-	expect(of({ message: " ", error: { message: "x" }, detail: "b\n c" })).toBe("b c");
+	expect(of({ message: " ", error: 1, detail: "b\n c" })).toBe("b c");
 	expect(of({ message: "a\u202eb\u0000" })).toBe("a⟨U+202E⟩b␀");
 	expect(of({ error: "x".repeat(500) })).toHaveLength(161);
+	// As in many APIs, and the default errors of frameworks.
+	expect(of({ error: { code: 403, message: "No such key", status: "DENIED" } })).toBe("No such key");
+	expect(of({ message: ["type must be a string", "id must be a string"] })).toBe("type must be a string");
+	expect(of({ detail: [{ type: "missing", loc: ["body", "id"], msg: "Field required" }] })).toBe("Field required");
+	expect(of({ errors: [{ message: "Unknown store" }] })).toBe("Unknown store");
+	expect(of({ error: { error: { error: { error: "x" } } } })).toMatch(/^\{ "error": \{/);
+	// A trace doesn't fit, so the object's end isn't known.
+	expect(responseExcerpt('{"message": "Undefined \\"x\\"", "trace": [{"file": "/app')).toBe('Undefined "x"');
 	// Without one, the body is quoted as it is, and so is what isn't an object.
 	expect(responseExcerpt('{"error": 1}')).toBe('{"error": 1}');
 	expect(responseExcerpt('{"error":"cut of')).toBe('{"error":"cut of');
