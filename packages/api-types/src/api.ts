@@ -3978,6 +3978,8 @@ export interface components {
             readonly retry_delays: readonly number[];
             /** @description How long events and the delivery log are kept, in days (`POSTHORN_LOG_RETENTION_DAYS`). */
             readonly log_retention_days: number;
+            /** @description How many characters the description of a webhook may have (`POSTHORN_MAX_DESCRIPTION_LENGTH`). */
+            readonly max_description_length: number;
             /** @description Whether the service was restored from a backup, and sends nothing until its operator releases it. */
             readonly quarantine: boolean;
         };

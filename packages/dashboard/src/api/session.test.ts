@@ -24,6 +24,7 @@ const operated = (projects: Session["projects"], csrf_token = "token"): Session 
 	by_link: false,
 	retry_delays: [],
 	log_retention_days: 30,
+	max_description_length: 200,
 	quarantine: false,
 	projects,
 });

@@ -246,7 +246,7 @@ function isMoreSpecific(one: string, other: string): boolean {
 }
 
 type ConfigKey = "brand" | "retryDelaysMs" | "attemptTimeoutMs" | "logRetentionMs" | "trustProxy";
-type LimitKey = "maxEventBytes" | "maxBatchBytes" | "maxBodyBytesInFlight";
+type LimitKey = "maxEventBytes" | "maxBatchBytes" | "maxBodyBytesInFlight" | "maxDescriptionLength";
 
 /** What the API is built from. */
 export interface ApiParts extends Omit<Accounts, "close"> {

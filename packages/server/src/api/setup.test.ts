@@ -41,6 +41,7 @@ test("the setup link creates the operator's account once, and signs in", async (
 		projects: [{ id: project.split("/").at(-1), name: "Store", apps: ["developer"], role: "owner" }],
 		retry_delays: [],
 		log_retention_days: 30,
+		max_description_length: 200,
 		quarantine: false,
 	});
 	expect((await browser.call("GET", "/v1/session")).json).toEqual(json);

@@ -19,6 +19,7 @@ const SESSION: Session = {
 	by_link: false,
 	retry_delays: [],
 	log_retention_days: 30,
+	max_description_length: 200,
 	quarantine: false,
 	projects: [],
 };

@@ -1,5 +1,4 @@
 import { Grid, Stack, Title } from "@mantine/core";
-import { useForm } from "@mantine/form";
 import { IconWebhook } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -12,7 +11,7 @@ import { plural } from "../../lib/text/numbers.ts";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState } from "../../ui/page/states.tsx";
 import { SubmitForm } from "../../ui/submit-form.tsx";
-import { WebhookFields, webhookForm } from "./fields/webhook-fields.tsx";
+import { useWebhookForm, WebhookFields } from "./fields/webhook-fields.tsx";
 import { RequestPreview, ResponseRules } from "./request-preview.tsx";
 
 const SAMPLE_TYPE = "purchase.completed";
@@ -48,7 +47,7 @@ function NewWebhook() {
 	const navigate = useNavigate();
 	const account = useSession().account.id;
 	const [looked, setLooked] = useState<EventType | null>(null);
-	const form = useForm(webhookForm({ url: "", description: "", events: [], standard_webhooks: false }));
+	const form = useWebhookForm({ url: "", description: "", events: [], standard_webhooks: false });
 	const create = async ({ url, description, ...rest }: typeof form.values) => {
 		const fields = { url: url.trim(), description: typedName(description), ...rest };
 		const { id, secret } = await createWebhook(projectId, fields);

@@ -66,7 +66,6 @@ export function UrlField({ webhookId, value, onChange, error, readOnly = false }
 				autoComplete="off"
 				spellCheck={false}
 				required
-				maxLength={2_048}
 				readOnly={readOnly}
 				value={value}
 				onChange={(event) => onChange(event.currentTarget.value)}

@@ -1,8 +1,3 @@
-import { textFault } from "../../../lib/account/account-rules.ts";
-
-/** The service's default limit; the service decides. */
-export const DESCRIPTION_LENGTH = 200;
-
 /** A URL's fault, if the browser can detect one; null otherwise. */
 export function urlFault(text: string): string | null {
 	const url = text.trim();
@@ -10,8 +5,6 @@ export function urlFault(text: string): string | null {
 	if (!URL.canParse(url)) return "Enter a full URL, such as https://example.com/webhooks.";
 	return new URL(url).protocol === "https:" ? null : "Use an https URL. Events are only sent encrypted.";
 }
-
-export const descriptionFault = (text: string) => textFault(text, { min: 0, max: DESCRIPTION_LENGTH });
 
 export const eventsFault = (events: readonly string[]) =>
 	events.length === 0 ? "Choose at least one event type." : null;

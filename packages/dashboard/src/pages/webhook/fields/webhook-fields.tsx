@@ -1,10 +1,12 @@
 import { Text, TextInput } from "@mantine/core";
-import type { UseFormReturnType } from "@mantine/form";
+import { type UseFormReturnType, useForm } from "@mantine/form";
 import type { EventType } from "../../../api/model.ts";
+import { useSession } from "../../../api/session.ts";
+import { textFault } from "../../../lib/account/account-rules.ts";
 import { EventPicker } from "./event-picker.tsx";
 import { StandardSwitch } from "./standard-switch.tsx";
 import { UrlField } from "./url-field.tsx";
-import { DESCRIPTION_LENGTH, descriptionFault, eventsFault, urlFault } from "./webhook-faults.ts";
+import { eventsFault, urlFault } from "./webhook-faults.ts";
 
 export interface WebhookValues {
 	url: string;
@@ -13,10 +15,19 @@ export interface WebhookValues {
 	standard_webhooks: boolean;
 }
 
-export const webhookForm = (initialValues: WebhookValues) => ({
-	initialValues,
-	validate: { url: urlFault, description: descriptionFault, events: eventsFault },
-});
+/** @param saved what the webhook has; for a new one, what the form starts with */
+export function useWebhookForm(saved: WebhookValues) {
+	const { max_description_length: max } = useSession();
+	return useForm({
+		initialValues: saved,
+		validate: {
+			url: urlFault,
+			// One from before the operator lowered the limit may stay.
+			description: (text) => (text === saved.description ? null : textFault(text, { min: 0, max })),
+			events: eventsFault,
+		},
+	});
+}
 
 interface WebhookFieldsProps {
 	/** The webhook that is being changed; without it, a new one. */
@@ -32,6 +43,7 @@ interface WebhookFieldsProps {
 /** Where a webhook sends, what it is called, and what it receives. */
 export function WebhookFields({ webhookId, form, description: hint, readOnly = false, onLook }: WebhookFieldsProps) {
 	const { url, description, events, standard_webhooks } = form.values;
+	const { max_description_length: max } = useSession();
 	// Characters, as the API counts them.
 	const { length } = [...description];
 	return (
@@ -51,8 +63,8 @@ export function WebhookFields({ webhookId, form, description: hint, readOnly = f
 				{...form.getInputProps("description")}
 				rightSectionWidth={72}
 				rightSection={
-					<Text size="xs" c="dimmed" aria-label={`${length} of ${DESCRIPTION_LENGTH} characters`}>
-						{length}/{DESCRIPTION_LENGTH}
+					<Text size="xs" c="dimmed" aria-label={`${length} of ${max} characters`}>
+						{length}/{max}
 					</Text>
 				}
 			/>

@@ -1,9 +1,8 @@
-import { useForm } from "@mantine/form";
 import { changeWebhook, type Webhook } from "../../../api/webhooks.ts";
 import { typedName } from "../../../lib/text/names.ts";
 import { changedOf, useFollow } from "../../../ui/hooks/use-follow.ts";
 import { notifyDone } from "../../../ui/notify.tsx";
-import { WebhookFields, webhookForm } from "../fields/webhook-fields.tsx";
+import { useWebhookForm, WebhookFields } from "../fields/webhook-fields.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 import type { FormProps } from "./settings-props.ts";
 
@@ -17,7 +16,7 @@ const savedOf = ({ url, description, events, standard_webhooks }: Webhook) => ({
 /** Where a webhook sends, what it is called, and what it receives. */
 export function EndpointForm({ projectId, webhook, readOnly, onUnsaved }: FormProps) {
 	const before = savedOf(webhook);
-	const form = useForm(webhookForm(before));
+	const form = useWebhookForm(before);
 	useFollow(form, before);
 	const save = async ({ url, description, ...rest }: typeof form.values) => {
 		const values = { url: url.trim(), description: typedName(description), ...rest };

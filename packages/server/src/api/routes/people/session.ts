@@ -49,6 +49,10 @@ export const Session = component("Session")({
 		minimum: 0,
 		description: "How long events and the delivery log are kept, in days (`POSTHORN_LOG_RETENTION_DAYS`).",
 	}),
+	max_description_length: Type.Integer({
+		minimum: 0,
+		description: "How many characters the description of a webhook may have (`POSTHORN_MAX_DESCRIPTION_LENGTH`).",
+	}),
 	quarantine: Type.Boolean({
 		description: "Whether the service was restored from a backup, and sends nothing until its operator releases it.",
 	}),
@@ -204,6 +208,7 @@ export async function presentSession(
 		projects: await projectsOf(account, storage),
 		retry_delays: config.retryDelaysMs.map((ms) => ms / 1_000),
 		log_retention_days: config.logRetentionMs / DAY_MS,
+		max_description_length: config.maxDescriptionLength,
 		quarantine: quarantine.mark !== null,
 	};
 }
