@@ -1,4 +1,4 @@
-import { expect, test } from "./dashboard.ts";
+import { expect, expectAccessible, test } from "./dashboard.ts";
 
 test.describe("with longer descriptions and URLs than by default", () => {
 	test.use({ settings: { POSTHORN_MAX_DESCRIPTION_LENGTH: "300", POSTHORN_MAX_URL_LENGTH: "4096" } });
@@ -20,4 +20,37 @@ test.describe("with longer descriptions and URLs than by default", () => {
 		await page.getByRole("button", { name: "Save" }).first().click();
 		await expect(page.getByText("Must have at most 300 characters.")).toBeVisible();
 	});
+});
+
+// It said so twice, said "Not checked yet." twice without saying what, and announced what would be sent to the URL.
+test("a form says once that a URL must be https, and promises nothing", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	await page.goto(dashboard.project("/webhooks/new"));
+	const url = page.getByLabel("URL");
+	const checks = page.getByRole("listitem").filter({ hasText: /: (yes|no|not checked yet|could not be checked)$/ });
+	await url.fill("http://example.com/hooks");
+	const others = ["Host name resolves: not checked yet", "Address is allowed: not checked yet"];
+	const reason = "The URL must begin with https://. Webhooks are delivered over HTTPS only.";
+	await expect(checks).toHaveText([`${reason}: no`, ...others]);
+	await expect(page.getByText("Choose a URL and the events to send.")).toBeVisible();
+	await expect(page.getByText("https://…", { exact: true })).toBeVisible();
+	await page.getByRole("button", { name: "Create webhook" }).click();
+	await expect(page.getByText("Use an https URL. Events are only sent encrypted.")).toBeVisible();
+	await expect(checks).toHaveText(others);
+	await expectAccessible(page);
+	// The same check refuses it, although it uses https.
+	await url.fill("https://example.com/hooks#here");
+	const fragment = "Must not have a fragment (#…): it would never be sent.";
+	await expect(checks).toHaveText([`${fragment}: no`, ...others]);
+	await page.getByLabel("customer.created", { exact: true }).check();
+	await page.getByRole("button", { name: "Create webhook" }).click();
+	await expect(page.getByText(fragment, { exact: true }).first()).toBeVisible();
+	await expect(checks).toHaveText(others);
+});
+
+test("a sample request shows the URL as it is called", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	await page.goto(dashboard.project("/webhooks/new"));
+	await page.getByLabel("URL").fill("https://Example.com/shop/../hooks");
+	await expect(page.getByText("https://example.com/hooks", { exact: true })).toBeVisible();
 });

@@ -50,6 +50,7 @@ export function UrlField({ webhookId, value, onChange, error, readOnly = false }
 	const { data: webhooks = [] } = useQuery({ ...webhooksQuery(projectId), enabled: worthIt });
 	const same = worthIt ? sameUrlWords(webhooks, rested, webhookId) : null;
 	const check = worthIt && rested === value.trim() ? data : undefined;
+	const made = check === undefined ? [] : madeOf(check);
 	return (
 		<div>
 			<TextInput
@@ -73,9 +74,11 @@ export function UrlField({ webhookId, value, onChange, error, readOnly = false }
 			/>
 			{readOnly ? null : (
 				<ul className={classes.checks}>
-					{LABELS.map(([name, label]) => (
-						<CheckLine key={name} name={name} label={label} check={check} />
-					))}
+					{LABELS.map(([name, label]) => {
+						const found = made.find((one) => one.name === name);
+						// The field's own error says it already.
+						return error && found?.state === "failed" ? null : <CheckLine key={name} label={label} found={found} />;
+					})}
 				</ul>
 			)}
 			<div className={classes.same} aria-live="polite">
@@ -88,11 +91,17 @@ export function UrlField({ webhookId, value, onChange, error, readOnly = false }
 	);
 }
 
-function CheckLine({ name, label, check }: { name: UrlCheckName; label: string; check: UrlCheck | undefined }) {
-	const found = check?.checks.find((one) => one.name === name);
+/** Those up to the first that failed: it says what is wrong, and the others aren't made before it's right. */
+function madeOf({ checks }: UrlCheck): UrlCheck["checks"] {
+	const failed = checks.findIndex(({ state }) => state === "failed");
+	return failed === -1 ? checks : checks.slice(0, failed + 1);
+}
+
+/** @param found undefined if it hasn't been made */
+function CheckLine({ label, found }: { label: string; found: UrlCheck["checks"][number] | undefined }) {
 	const state: UrlCheckState | "open" = found?.state ?? "open";
 	const Icon = ICONS[state];
-	const said = found === undefined || found.state === "ok" || found.detail === "" ? label : sentence(found.detail);
+	const said = found === undefined || found.state === "ok" ? label : sentence(found.detail);
 	return (
 		<li className={classes.check} data-state={state}>
 			<Icon size={16} stroke={2.2} aria-hidden />
@@ -104,10 +113,10 @@ function CheckLine({ name, label, check }: { name: UrlCheckName; label: string; 
 	);
 }
 
-const summary = ({ ok, checks }: UrlCheck) =>
-	ok
+const summary = (check: UrlCheck) =>
+	check.ok
 		? "The URL passes the checks. They send nothing to it."
-		: checks
+		: madeOf(check)
 				.filter(({ state }) => state !== "ok")
 				.map(({ detail }) => sentence(detail))
 				.join(" ");
