@@ -1,4 +1,5 @@
 import type { Page } from "@playwright/test";
+import { purchase } from "../shop.ts";
 import { expect, test, watch } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
@@ -228,6 +229,23 @@ test("a test's result stays if it can't be loaded again", async ({ dashboard, pa
 	await rendered(page);
 	await expect(dialog).toContainText("Returned 200");
 	await expect(dialog.getByRole("alert")).toHaveCount(0);
+});
+
+// "Only the first 1,024 bytes of the body are stored."
+test("a body that breaks off after a few bytes isn't said to be too long", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ headers: { "Content-Length": "50" }, body: "accepted" }));
+	await shop.webhook(receiver.url("/hooks"));
+	await dashboard.enter(page);
+	await shop.post(shop.path("/events"), purchase(1));
+	await page.goto(dashboard.project("/logs"));
+	await page.getByRole("link", { name: "purchase.completed" }).click();
+	const response = page.getByRole("region", { name: "Response", exact: true });
+	await expect(response).toContainText("accepted");
+	await expect(response).toContainText(
+		"The rest of the body was beyond the first 1,024 bytes, or didn't arrive in time.",
+	);
 });
 
 // They showed placeholders for good.

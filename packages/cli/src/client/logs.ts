@@ -228,9 +228,10 @@ export async function getLog(id: string, options: ConnectionOptions & { readonly
 		console.log(`\n${colors.bold("Response headers")}${colors.dim("  those that help to explain a failure")}`);
 		showHeaders(attempt.response_headers);
 	}
-	console.log(
-		`\n${colors.bold("Response body")}${attempt.response_truncated ? colors.dim("  the first 1,024 bytes") : ""}`,
-	);
+	const cut = attempt.response_truncated
+		? colors.dim("  incomplete: the rest was beyond the first 1,024 bytes, or didn't arrive in time")
+		: "";
+	console.log(`\n${colors.bold("Response body")}${cut}`);
 	console.log(response_body === "" ? colors.dim("empty") : cleanLines(response_body));
 }
 

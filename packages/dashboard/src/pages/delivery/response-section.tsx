@@ -64,7 +64,9 @@ function Received({ attempt, status }: { attempt: Attempt; status: number }) {
 				<BodyView body={response_body} label="response body" />
 			)}
 			<Text size="xs" c="dimmed" mt={8}>
-				{response_truncated && response_body !== "" ? "Only the first 1,024 bytes of the body are stored. " : ""}
+				{response_truncated && response_body !== ""
+					? "The rest of the body was beyond the first 1,024 bytes, or didn't arrive in time. "
+					: ""}
 				{isAccepted
 					? "Headers of accepted requests aren't stored."
 					: "Only headers that help to explain a failure are stored."}
