@@ -30,10 +30,13 @@ test("a key is shown once, works, and stops when deleted", async () => {
 	const shown = ["id", "name", "prefix", "scopes", "expires_at", "created_by", "created_at", "last_used_at"];
 	expect(Object.keys(listed)).toEqual(shown);
 	expect(listed).toMatchObject({ last_used_at: expect.stringMatching(/Z$/) });
+	const one = `${project}/api-keys/${created.json.id}`;
+	expect((await api.call("GET", one)).json).toEqual(listed);
 
-	expect((await api.call("DELETE", `${project}/api-keys/${created.json.id}`, { key: mine })).status).toBe(204);
+	expect((await api.call("DELETE", one, { key: mine })).status).toBe(204);
 	expect((await api.call("GET", `${project}/webhooks`, { key: mine })).status).toBe(401);
-	expect((await api.call("DELETE", `${project}/api-keys/${created.json.id}`)).status).toBe(404);
+	expect((await api.call("GET", one)).status).toBe(404);
+	expect((await api.call("DELETE", one)).status).toBe(404);
 });
 
 test.each([

@@ -31,6 +31,7 @@ const NOTHING_THERE = new Set([
 	"checkSignature",
 	"deleteApiKey",
 	"dismissDelivery",
+	"getApiKey",
 	"getAttempt",
 	"removeMember",
 	"replayDelivery",

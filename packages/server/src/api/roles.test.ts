@@ -15,6 +15,7 @@ const EXPECTED = {
 	removeDeveloperApp: "owner, people",
 	createApiKey: "developer, people",
 	listApiKeys: "viewer",
+	getApiKey: "viewer",
 	deleteApiKey: "developer",
 	listEventTypes: "any",
 	publishEvents: "developer",

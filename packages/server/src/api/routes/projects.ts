@@ -241,6 +241,15 @@ export function apiKeyRoutes({ apiKeys }: ApiParts): Route[] {
 			handler: ({ params, query }) =>
 				pageById("apiKey", query, (page) => apiKeys.list(params.projectId, page), presentApiKey),
 		}),
+		keyRoute("GET", `${path}/{key_id}`, "getApiKey", {
+			summary: "Get an API key",
+			description: "Without the key itself.",
+			access: "developer",
+			success: { status: 200, description: "The key.", schema: ApiKey },
+			async handler({ params: { projectId, keyId } }) {
+				return presentApiKey(found("API key", await apiKeys.get(projectId, keyId)));
+			},
+		}),
 		keyRoute("DELETE", `${path}/{key_id}`, "deleteApiKey", {
 			summary: "Delete an API key",
 			description:
