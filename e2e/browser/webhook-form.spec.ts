@@ -54,3 +54,21 @@ test("a sample request shows the URL as it is called", async ({ dashboard, page 
 	await page.getByLabel("URL").fill("https://Example.com/shop/../hooks");
 	await expect(page.getByText("https://example.com/hooks", { exact: true })).toBeVisible();
 });
+
+// A screen reader heard that it passes the checks.
+test("a URL whose name couldn't be looked up isn't said to pass the checks", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	const slow = "slow.example did not resolve within 3 seconds. It may resolve when an event is sent.";
+	const later = "The address can be checked once the name resolves.";
+	const checks = [
+		{ name: "https", state: "ok", detail: "Sent encrypted, over HTTPS." },
+		{ name: "reachable_name", state: "unknown", detail: slow },
+		{ name: "public_address", state: "unknown", detail: later },
+	];
+	await page.route("**/webhooks/check-url", (route) => route.fulfill({ json: { ok: true, checks } }));
+	await page.goto(dashboard.project("/webhooks/new"));
+	await page.getByLabel("URL").fill("https://slow.example/hooks");
+	// One region says all of it.
+	await expect(page.getByText(/slow\.example did not resolve .+ The address can be checked once/i)).toBeAttached();
+	await expect(page.getByText(/passes the checks/)).toHaveCount(0);
+});
