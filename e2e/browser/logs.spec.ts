@@ -39,6 +39,12 @@ test("a failing delivery can be followed to Failed, understood, and replayed", a
 	await expectAccessible(page);
 	await page.keyboard.press("Escape");
 	await expect(drawer).toHaveCount(0);
+	// The filter was named "Retrying", although its rows and the charts say "Retried".
+	await page.getByRole("combobox", { name: "Outcomes" }).click();
+	await page.getByRole("option", { name: "Retried", exact: true }).click();
+	await page.keyboard.press("Escape");
+	await expect(page.getByText("2 attempts that failed and were due for a retry.")).toBeVisible();
+	await expect(table.getByText("Retried", { exact: true })).toHaveCount(2);
 
 	await page.goto(dashboard.project(`/webhooks/${id}`));
 	await expect(page.getByText(/Returning 500 since/)).toBeVisible();

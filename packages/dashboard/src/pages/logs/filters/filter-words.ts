@@ -71,7 +71,7 @@ export function logSentence(search: LogsSearch, { count, capped }: AttemptCount,
 
 export const STATUS_LABELS: Readonly<Record<AttemptStatus, string>> = {
 	delivered: "Delivered",
-	retrying: "Retrying",
+	retrying: "Retried",
 	failed: "Failed",
 };
 
