@@ -56,6 +56,7 @@ describe("says what helps", () => {
 		[500, /own log for the error\./],
 		[503, /replay it/],
 		[301, /final URL/],
+		[304, /cache/],
 		[308, /final URL/],
 		[418, /response/],
 	])("against %i", (status, words) => {
