@@ -310,7 +310,9 @@ describe("rowStations", () => {
 });
 
 it.each([
-	[0, "0 s"],
+	[0, "<1 s"],
+	// This was "0 s", as if there were no delay.
+	[200, "<1 s"],
 	[30_000, "30 s"],
 	[59_600, "1 min"],
 	[90_000, "1 min 30 s"],

@@ -258,10 +258,10 @@ const nextInWords = (at: number | null) =>
 
 const laterInWords = (at: number | null) => (at === null ? "" : `, about ${timeOfDay(at)} if needed`);
 
-/** The delay between two stations: `30 s`, `2 min`, `1 h`, `1.5 d`. */
+/** The delay between two stations: `<1 s`, `30 s`, `2 min`, `1 h`, `1.5 d`. */
 export function waitWord(ms: number): string {
 	const seconds = Math.max(0, Math.round(ms / 1_000));
-	if (seconds < 60) return `${seconds} s`;
+	if (seconds < 60) return seconds === 0 ? "<1 s" : `${seconds} s`;
 	const minutes = Math.floor(seconds / 60);
 	const rest = seconds % 60;
 	if (minutes < 10 && rest !== 0) return `${minutes} min ${rest} s`;

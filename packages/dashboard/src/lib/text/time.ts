@@ -17,10 +17,10 @@ const UNITS = [
 	["d", "day", DAY, Number.POSITIVE_INFINITY],
 ] as const;
 
-/** A span in its largest unit: `45 s`, `4 min`, `3 h`, `12 d`. By default, rounded down, as ages are. */
+/** A span in its largest unit: `<1 s`, `45 s`, `4 min`, `3 h`, `12 d`. By default, rounded down, as ages are. */
 export function coarseSpan(ms: number, round: (count: number) => number = Math.floor): string {
 	const { count, short } = inLargestUnit(ms, round);
-	return `${count} ${short}`;
+	return count === 0 ? "<1 s" : `${count} ${short}`;
 }
 
 function inLargestUnit(ms: number, round: (count: number) => number) {
