@@ -37,6 +37,12 @@ describe("a response", () => {
 	});
 });
 
+// A name that DNS doesn't have was "no host" in tables, "Host name not found" and "hasn't been found in DNS" elsewhere.
+it("says everywhere that the host isn't found", () => {
+	const { said, headline, short, now, has } = responseWords(unanswered("dns_not_found"));
+	for (const words of [said, headline, short, now, has]) expect(words).toMatch(/\bhost\b.* found|\bfind the host/i);
+});
+
 describe("headline", () => {
 	it.each([
 		[{ ...answered(200), status: "delivered", attempt: 1 } as const, "Delivered on the first attempt"],

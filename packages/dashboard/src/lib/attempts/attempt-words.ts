@@ -35,11 +35,11 @@ const WORDS: Readonly<Record<string, Words>> = {
 	},
 	dns_not_found: {
 		station: "no host",
-		said: "found no host with that name",
-		headline: "The receiver's host name doesn't exist",
-		short: "no host",
+		said: "did not find the host",
+		headline: "The receiver's host name wasn't found",
+		short: "host not found",
 		now: "Host name not found",
-		has: "hasn't been found in DNS",
+		has: "has had a host name that isn't found",
 	},
 	dns_failed: {
 		station: "DNS",

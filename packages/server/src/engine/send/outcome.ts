@@ -84,7 +84,7 @@ export type Reason = FailureReason | ClosingReason;
 const REASON_TEXT: Record<Reason, string> = {
 	timeout:
 		"Timed out: the receiver didn't respond in time. If the work takes long, store the event, respond with 2xx, and do the work afterwards.",
-	dns_not_found: "The receiver's host name doesn't exist (DNS). Check the URL's spelling and its DNS records.",
+	dns_not_found: "The receiver's host name wasn't found in DNS. Check the URL's spelling and its DNS records.",
 	dns_failed: "The receiver's host name couldn't be resolved (DNS). Check that its name servers respond.",
 	address_not_public:
 		"The receiver's address isn't public, so nothing was sent. Use a publicly reachable host or, for local development, a tunnel.",

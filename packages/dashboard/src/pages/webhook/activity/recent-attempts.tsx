@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<ListedAttempt>[] = [
 		width: 130,
 	},
 	{ key: "type", header: "Event", render: (attempt) => <EventType attempt={attempt} /> },
-	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short, width: 110 },
+	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short, width: 150 },
 	{
 		key: "attempt",
 		header: "Attempt",
