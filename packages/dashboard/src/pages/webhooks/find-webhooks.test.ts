@@ -52,6 +52,8 @@ test("says how many match, in words that suit their number", () => {
 	expect(say(ROWS, { text: "example" })).toBe(say(ROWS, {}));
 	expect(say(ROWS, { text: "nothing" })).toBe("None of 4 webhooks matches.");
 	expect(say(ROWS.slice(0, 1), { text: "a" })).toBe(say(ROWS.slice(0, 1), {}));
+	// It said "None of 0 webhooks matches."
+	expect(say([], { state: "failing" })).toBe(say([], {}));
 });
 
 test("finds a name that was pasted as the page shows it", () => {

@@ -45,7 +45,7 @@ export function foundSentence(
 	search: WebhooksSearch,
 ): string {
 	const isFiltered = (search.text ?? "").trim() !== "" || search.state !== undefined;
-	if (!isFiltered || (found.length === all.length && all.length > 0))
+	if (!isFiltered || found.length === all.length)
 		return listSentence(
 			all.map((row) => ({ state: stateOf(row) })),
 			all.length,

@@ -73,10 +73,10 @@ export function WebhooksPage() {
 			{error === null ? null : (
 				<ErrorState error={error} onRetry={() => Promise.all([webhooks.refetch(), health.refetch()])} />
 			)}
-			{webhooks.data !== undefined && (webhooks.data.length > MANY || isFiltered) ? (
+			{webhooks.data !== undefined && (webhooks.data.length > MANY || (webhooks.data.length > 0 && isFiltered)) ? (
 				<WebhookFilters search={search} onChange={filter} />
 			) : null}
-			{rows?.length === 0 && !isFiltered ? (
+			{rows?.length === 0 ? (
 				<EmptyState
 					title="No webhooks yet"
 					icon={<IconWebhook size={26} />}
