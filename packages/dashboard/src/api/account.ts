@@ -3,7 +3,7 @@ import { api } from "./client/client.ts";
 import { isStatus } from "./client/error.ts";
 import type { Schemas } from "./client/operation.ts";
 import { queryClient } from "./client/query-client.ts";
-import { refreshSession } from "./session.ts";
+import { refreshSession } from "./session-cache.ts";
 
 export type AccountSession = Schemas["SessionInfo"];
 

@@ -2,7 +2,7 @@ import { api } from "./client/client.ts";
 import { ApiError, isStatus } from "./client/error.ts";
 import { pagedQuery } from "./client/pages.ts";
 import type { Project } from "./model.ts";
-import { refreshSession } from "./session.ts";
+import { refreshSession } from "./session-cache.ts";
 
 const PROJECT = "/v1/projects/{project_id}";
 

@@ -3,7 +3,7 @@ import { api } from "./client/client.ts";
 import { ApiError } from "./client/error.ts";
 import type { ResponseOf, Schemas } from "./client/operation.ts";
 import { queryClient } from "./client/query-client.ts";
-import { refreshSession } from "./session.ts";
+import { refreshSession } from "./session-cache.ts";
 
 /** How often to check whether someone has released the database, in milliseconds. */
 const LOOK_MS = 15_000;

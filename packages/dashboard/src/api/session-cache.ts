@@ -27,6 +27,9 @@ export function rememberSession(session: Session): void {
 	queryClient.setQueryData<Session | null>(SESSION_KEY, session);
 }
 
+/** Refetches the session after projects, apps or roles changed. */
+export const refreshSession = () => queryClient.invalidateQueries({ queryKey: SESSION_KEY });
+
 /** Clears the cache after the session has ended. */
 export function forgetSession(): void {
 	forgetSeen();

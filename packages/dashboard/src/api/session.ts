@@ -75,9 +75,6 @@ export const setupQuery = queryOptions({ queryKey: ["setup"], queryFn: setupNeed
 /** Call it after leaving the setup page, so that the browser's Back doesn't show its form again. */
 export const rememberSetUp = () => queryClient.setQueryData(setupQuery.queryKey, false);
 
-/** Refetches the session after projects, apps or roles changed. */
-export const refreshSession = () => queryClient.invalidateQueries({ queryKey: SESSION_KEY });
-
 export async function signIn(proof: { email: string; password: string } | { token: string }): Promise<Session> {
 	const session = await api.post("/v1/session", { body: proof });
 	rememberSession(session);

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Session } from "../model.ts";
 import { forgetSession, rememberSession, SESSION_KEY } from "../session-cache.ts";
@@ -135,4 +136,27 @@ it("clears the session and its data once it has ended", async () => {
 	await problem(callApi("GET", `${origin}/v1/a`));
 	expect(queryClient.getQueryData(SESSION_KEY)).toBeNull();
 	expect(queryClient.getQueryData(["project", "proj_1", "webhooks"])).toBeUndefined();
+});
+
+// A page kept offering what someone could no longer do since their role had been lowered.
+it.each([
+	[403, "/problems/forbidden"],
+	[409, "/problems/app-not-installed"],
+])("refetches the session after a response with %i %s", async (status, type) => {
+	let role = "owner";
+	const session = () => ({ ...SESSION, projects: [{ id: "proj_1", name: "A store", apps: [], role }] });
+	answer = (request, response) =>
+		request.url === "/v1/session"
+			? response.end(JSON.stringify(session()))
+			: response.writeHead(status).end(JSON.stringify({ type }));
+	const observer = new QueryObserver(queryClient, {
+		queryKey: SESSION_KEY,
+		queryFn: () => callApi<Session>("GET", `${origin}/v1/session`),
+	});
+	const stop = observer.subscribe(() => {});
+	await expect.poll(() => observer.getCurrentResult().data?.projects[0]?.role).toBe("owner");
+	role = "viewer";
+	await problem(callApi("POST", `${origin}/v1/a`));
+	await expect.poll(() => observer.getCurrentResult().data?.projects[0]?.role).toBe("viewer");
+	stop();
 });

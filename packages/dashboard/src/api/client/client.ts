@@ -1,5 +1,5 @@
 import { noteServerTime } from "../../lib/text/server-time.ts";
-import { csrfToken, forgetSession } from "../session-cache.ts";
+import { csrfToken, forgetSession, refreshSession } from "../session-cache.ts";
 import { ApiError, type Fault, OFFLINE, OFFLINE_CHANGE, type ProblemBody, UNREACHABLE } from "./error.ts";
 import { holding } from "./gate.ts";
 import type { Arguments, PathWith, ResponseOf, Verb } from "./operation.ts";
@@ -37,7 +37,7 @@ export function callUrl(template: string, { path = {}, query = {} }: Pick<CallOp
 /**
  * One API call with the session's cookie, and with its CSRF token if it changes something. Returns the JSON body, or
  * undefined for 204. Throws {@link ApiError} for anything but success; a 401 also ends the session here, unless another
- * one has begun.
+ * one has begun, and one about a missing right or app refetches it.
  */
 export async function callApi<Body>(method: Method, template: string, options: CallOptions = {}): Promise<Body> {
 	const headers = new Headers({ accept: "application/json" });
@@ -63,7 +63,10 @@ export async function callApi<Body>(method: Method, template: string, options: C
 	if (!response.ok) {
 		if (response.status === 401 && session !== null && session === csrfToken()) forgetSession();
 		const wait = Number(response.headers.get("retry-after") ?? Number.NaN);
-		throw new ApiError(problemOf(text, response), Number.isFinite(wait) ? wait : null);
+		const error = new ApiError(problemOf(text, response), Number.isFinite(wait) ? wait : null);
+		// The user's role or the project's apps have changed, and so has what pages may offer.
+		if (error.status === 403 || error.code === "app-not-installed") void refreshSession();
+		throw error;
 	}
 	return (response.status === 204 ? undefined : JSON.parse(text)) as Body;
 }

@@ -1,6 +1,6 @@
 import type { Query } from "@tanstack/react-query";
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { refreshSession } from "../session.ts";
+import { refreshSession } from "../session-cache.ts";
 import { closeEarly, listenToHints } from "./hint-stream.ts";
 import { HINTED, type Resource } from "./keys.ts";
 import { Pace } from "./pace.ts";
