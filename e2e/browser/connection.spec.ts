@@ -222,6 +222,23 @@ test("without a connection, a page that isn't loaded says so, and opens once it 
 	await expectMembers(page);
 });
 
+// The router reloaded it, without asking whether the service can be reached.
+test("without a connection, a page whose styles are in the browser's cache doesn't reload", async ({
+	dashboard,
+	page,
+	context,
+}) => {
+	await openOverview(dashboard, page);
+	let loads = 0;
+	page.on("request", (request) => {
+		if (request.isNavigationRequest()) loads++;
+	});
+	await context.route(/\/assets\/members-page-.*\.js$|\/healthz$/, (route) => route.abort("internetdisconnected"));
+	await openMembers(page);
+	await expect(page.getByRole("heading", { name: "This page couldn't be loaded" })).toBeVisible();
+	expect(loads).toBe(0);
+});
+
 test("offline, a delivery says so and opens once online, and an action says that it can be tried again", async ({
 	dashboard,
 	page,

@@ -5,7 +5,8 @@ export class MissingPart extends Error {
 	override readonly name = "MissingPart";
 
 	constructor(cause: unknown) {
-		super(cause instanceof Error ? cause.message : String(cause), { cause });
+		// Not the cause's own message, by which the router recognizes a missing file and reloads the page itself.
+		super("A part of the dashboard couldn't be loaded.", { cause });
 	}
 }
 
