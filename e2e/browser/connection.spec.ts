@@ -81,6 +81,27 @@ test("live updates come back after an outage, and pages refresh meanwhile", asyn
 	}).toPass();
 });
 
+// Only what hints are about was fetched again, so that the other pages kept their error.
+test("a list that couldn't be loaded during an outage is loaded once it's over", async ({ dashboard, page }) => {
+	await dashboard.shop.post(dashboard.shop.path("/api-keys"), { name: "ERP" });
+	await dashboard.enter(page);
+	await page.clock.install();
+	let isDown = true;
+	await page.route("**/v1/projects/**", (route) =>
+		isDown ? route.fulfill({ status: 503, body: "" }) : route.continue(),
+	);
+	await page.goto(dashboard.project("/api-keys"));
+	const alert = page.getByRole("alert");
+	await expect(async () => {
+		await page.clock.runFor(1_000);
+		await expect(alert).toHaveCount(1, { timeout: 500 });
+	}).toPass();
+	isDown = false;
+	await page.clock.runFor(40_000);
+	await expect(page.getByRole("cell", { name: "ERP" }).first()).toBeVisible();
+	await expect(alert).toHaveCount(0);
+});
+
 test("what a page fetches after its stream has opened isn't fetched again", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	await shop.webhook("https://example.com/hooks");

@@ -34,6 +34,7 @@ const LiveContext = createContext<Live>({ state: "off", lostAt: null, pause: () 
 export const useLive = (): Live => use(LiveContext);
 
 const LIVE_RESOURCES = new Set<unknown>(Object.values(HINTED).flat());
+const isLive = (resource: unknown) => LIVE_RESOURCES.has(resource);
 
 interface LiveProviderProps {
 	projectId: string;
@@ -47,7 +48,7 @@ type Connection = { readonly state: "connecting" | "live" } | { readonly state: 
 /**
  * Listens for the project's changes while it is mounted and the page isn't hidden, and refetches the queries they affect.
  * It reconnects with growing delays, and refetches regularly until it has, including the session. Each new connection
- * refetches what was fetched before it.
+ * refetches what was fetched before it, and what couldn't be fetched.
  */
 export function LiveProvider({ projectId, enabled, children }: LiveProviderProps) {
 	const [paused, setPaused] = useState(false);
@@ -55,11 +56,11 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 	const [connection, setConnection] = useState<Connection>({ state: "connecting" });
 
 	const refetch = useCallback(
-		(resources: ReadonlySet<unknown>, isNeeded: (query: Query) => boolean = () => true) =>
+		(isNeeded: (resource: unknown, query: Query) => boolean) =>
 			queryClient.invalidateQueries({
 				predicate: (query) => {
 					const [scope, project, resource] = query.queryKey;
-					return scope === "project" && project === projectId && resources.has(resource) && isNeeded(query);
+					return scope === "project" && project === projectId && isNeeded(resource, query);
 				},
 			}),
 		[projectId],
@@ -67,7 +68,7 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 
 	useEffect(() => {
 		if (paused || !enabled) return;
-		const pace = new Pace<Resource>((resource) => refetch(new Set([resource])));
+		const pace = new Pace<Resource>((hinted) => refetch((resource) => resource === hinted));
 		let reconnecting: number | undefined;
 		let polling: number | undefined;
 		let hiding: number | undefined;
@@ -77,7 +78,7 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 		let stop = () => {};
 
 		const poll = () => {
-			if (document.visibilityState === "visible") void refetch(LIVE_RESOURCES);
+			if (document.visibilityState === "visible") void refetch(isLive);
 		};
 		const connect = () => {
 			window.clearTimeout(reconnecting);
@@ -88,7 +89,10 @@ export function LiveProvider({ projectId, enabled, children }: LiveProviderProps
 					window.clearInterval(polling);
 					polling = undefined;
 					setConnection({ state: "live" });
-					void refetch(LIVE_RESOURCES, (query) => !queryClient.hasFetchedSince(query, at));
+					void refetch(
+						(resource, query) =>
+							(isLive(resource) && !queryClient.hasFetchedSince(query, at)) || query.state.status === "error",
+					);
 				},
 				onHint(hint) {
 					for (const resource of HINTED[hint]) pace.want(resource);
