@@ -112,7 +112,7 @@ export function shortTime(at: number, now: number, options?: Parameters<typeof t
 /** The exact local time with its offset: `21 Nov 2026, 15:02:11.123 (UTC+1)`. */
 export function exactLocal(at: number): string {
 	const date = new Date(at);
-	return `${calendarDay(at)}, ${timeOfDay(at, { seconds: true })}.${pad(date.getMilliseconds(), 3)} (${offset(date)})`;
+	return `${calendarDay(at)}, ${timeOfDay(at, { seconds: true })}.${pad(date.getMilliseconds(), 3)} (${utcOffset(at)})`;
 }
 
 /** Whether local time is UTC at that time, so that showing both would say the same twice. */
@@ -126,8 +126,9 @@ export function exactUtc(at: number): string {
 	return `${new Date(at).toISOString().replace("T", " ").replace("Z", "")} UTC`;
 }
 
-function offset(date: Date): string {
-	const minutes = -date.getTimezoneOffset();
+/** How far local time is from UTC at that time: `UTC+5:30`. */
+export function utcOffset(at: number): string {
+	const minutes = -new Date(at).getTimezoneOffset();
 	if (minutes === 0) return "UTC";
 	const rest = Math.abs(minutes) % 60;
 	const hours = Math.trunc(Math.abs(minutes) / 60);
