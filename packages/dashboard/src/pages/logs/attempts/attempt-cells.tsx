@@ -89,11 +89,18 @@ export function NameCell({ name }: { name: string }) {
 	const [start, mark] = splitDeleted(name);
 	if (mark === "") {
 		// The name of a webhook without a description is its host.
-		const [, host = name, port] = /^(\S+)(:\d{1,5})$/.exec(name) ?? [];
+		const [, domain = "", label = name, port] = /^(\S+\.)?([^\s.]+)(:\d{1,5})$/.exec(name) ?? [];
 		return (
 			<span className={classes.name} title={name}>
-				{host}
-				{port === undefined ? null : <span className={classes.port}>{port}</span>}
+				{domain}
+				{port === undefined ? (
+					label
+				) : (
+					<span className={classes.whole}>
+						{label}
+						<span className={classes.whole}>{port}</span>
+					</span>
+				)}
 			</span>
 		);
 	}
