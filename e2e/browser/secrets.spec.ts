@@ -55,7 +55,7 @@ test("a new key comes with a command to try it, which publishes a sample once", 
 	await expect(dialog.getByRole("button", { name: "Done" })).toBeInViewport({ ratio: 1 });
 	await expectAccessible(page);
 	const command = (await dialog.getByLabel("command", { exact: true }).textContent()) ?? "";
-	const [url, authorization, body] = [/curl (\S+)/, /Authorization: ([^']+)'/, /-d '([^']+)'/].map(
+	const [url, authorization, body] = [/curl '(\S+)'/, /Authorization: ([^']+)'/, /-d '([^']+)'/].map(
 		(pattern) => pattern.exec(command)?.[1] ?? "",
 	);
 	const headers = { authorization: authorization!, "content-type": "application/json" };

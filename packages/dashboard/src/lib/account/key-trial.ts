@@ -28,9 +28,11 @@ const TYPE: EventType = "delivery.success";
 export function keyTrial(origin: string, projectId: string, { key, scopes, at }: NewKey): KeyTrial | null {
 	const header = (text: string) => `-H ${quote(text)}`;
 	const call = (path: string, ...words: string[]) =>
-		[`curl ${origin}/v1/projects/${projectId}/${path}`, header(`Authorization: Bearer ${key}`), ...words].join(
-			" \\\n  ",
-		);
+		[
+			`curl ${quote(`${origin}/v1/projects/${projectId}/${path}`)}`,
+			header(`Authorization: Bearer ${key}`),
+			...words,
+		].join(" \\\n  ");
 	if (scopes.includes("read")) return { words: "Try it by listing the project's webhooks.", command: call("webhooks") };
 	if (!scopes.includes("publish")) return null;
 	const event = { id: `evt_sample_${at.toString(36)}`, type: TYPE, data: eventTypeEntry(TYPE).sample };
