@@ -208,6 +208,24 @@ test("what waits for a webhook says that it can't be loaded", async ({ dashboard
 	await expect(alert).toHaveCount(0);
 });
 
+// The code had the header names of a service with the default brand, and the requests were loading for good.
+test("what the Verify tab needs and can't load is said, and can be loaded again", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	await dashboard.enter(page);
+	await page.route(/\/openapi\.json$|\/attempts\/summaries/, (route) => route.fulfill({ status: 500, body: "" }));
+	await page.goto(dashboard.project(`/webhooks/${id}?tab=verify`));
+	const alert = page.getByRole("alert");
+	await expect(alert).toHaveCount(2);
+	await expect(page.getByText("X-Service-Signature")).toHaveCount(0);
+	await page.unrouteAll();
+	await alert.first().getByRole("button", { name: "Try again" }).click();
+	await expect(page.getByText("x-service-signature")).toBeVisible();
+	await alert.getByRole("button", { name: "Try again" }).click();
+	await expect(page.getByText(/hasn't responded to any of the last requests/)).toBeVisible();
+	await expect(alert).toHaveCount(0);
+});
+
 // An error took its place.
 test("a test's result stays if it can't be loaded again", async ({ dashboard, page }) => {
 	const { shop } = dashboard;

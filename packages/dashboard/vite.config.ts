@@ -9,7 +9,9 @@ export default defineConfig({
 	plugins: [react(), withFont(), compressed()],
 	server: {
 		port: 8421,
-		proxy: { "/v1": { target: API, changeOrigin: false } },
+		proxy: Object.fromEntries(
+			["/v1", "/openapi.json", "/healthz"].map((path) => [path, { target: API, changeOrigin: false }]),
+		),
 	},
 	build: {
 		target: ["chrome119", "edge119", "firefox121", "safari17.2"],

@@ -4,11 +4,13 @@ import { brandQuery } from "../../api/event-types.ts";
 import { SECRET_VARIABLE, SNIPPETS, snippet } from "../../lib/snippets/snippets.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Code } from "../../ui/ident.tsx";
+import { ErrorState } from "../../ui/page/states.tsx";
 
 /** A receiver that checks the signature, ready to run, in several languages. */
 export function ReceiverCode() {
-	const { data: brand, isError } = useQuery(brandQuery);
-	if (brand === undefined && !isError) return <Skeleton height={480} radius="md" />;
+	const { data: brand, error, refetch } = useQuery(brandQuery);
+	if (brand === undefined)
+		return error === null ? <Skeleton height={480} radius="md" /> : <ErrorState error={error} onRetry={refetch} />;
 	return (
 		<Tabs defaultValue={SNIPPETS[0]?.language ?? null} keepMounted={false} variant="pills" radius="sm">
 			<Tabs.List aria-label="Language" mb="sm">

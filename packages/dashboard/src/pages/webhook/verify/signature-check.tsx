@@ -35,7 +35,7 @@ interface SignatureCheckProps {
 
 /** Finds out why a receiver refuses a signature, from what it saw and computed for one of the last requests. */
 export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
-	const { data: attempts } = useQuery(newestAttemptsQuery(projectId, { webhook_id: [webhookId] }));
+	const { data: attempts, error, refetch } = useQuery(newestAttemptsQuery(projectId, { webhook_id: [webhookId] }));
 	const now = useNow(0);
 	const [chosen, setChosen] = useState<AttemptSummary | null>(null);
 	const [text, setText] = useState("");
@@ -78,11 +78,13 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 			title="Why is a signature refused?"
 			description="Enter what the receiver saw and computed for a request. The secret isn't needed: don't paste it here."
 		>
-			{sent.length === 0 ? (
+			{sent.length === 0 && error !== null ? (
+				<ErrorState error={error} onRetry={refetch} />
+			) : sent.length === 0 ? (
 				<Text size="sm" c="dimmed">
 					{attempts === undefined
 						? "Loading the last requests …"
-						: "The receiver hasn't responded to a request yet. Send a test event first."}
+						: "The receiver hasn't responded to any of the last requests. Send a test event first."}
 				</Text>
 			) : (
 				<form
