@@ -1,4 +1,4 @@
-import type { Page } from "@playwright/test";
+import type { Locator, Page } from "@playwright/test";
 import { type Dashboard, expect, expectToFit, PASSWORD, test } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
@@ -162,6 +162,8 @@ test("with forced colors, switches, checked boxes and the current option can be 
 	await page.getByRole("combobox", { name: "States" }).click();
 	await page.keyboard.press("ArrowDown");
 	expect(await styleOf("[data-combobox-selected]", "outline-style")).toBe("solid");
+	// On phones, a full dot is all that says that pages update live.
+	expect(await styleOf("button [data-state=live]", "background-color")).not.toBe(canvas);
 });
 
 test("the log says which events it doesn't list because a webhook is paused", async ({ dashboard, page }) => {
@@ -244,7 +246,7 @@ test("a failed row of a deleted webhook offers no replay, and the filter knows t
 });
 
 test("pages print without the menu, and a log in full width", async ({ dashboard, page }) => {
-	await failing(dashboard, "ERP", ["1005"]);
+	const webhook = await failing(dashboard, "ERP", ["1005"]);
 	await dashboard.enter(page);
 	await page.setViewportSize({ width: 794, height: 1123 });
 	await page.emulateMedia({ media: "print" });
@@ -253,6 +255,14 @@ test("pages print without the menu, and a log in full width", async ({ dashboard
 	await expect(table).toContainText("1005");
 	await expect(page.getByRole("navigation", { name: "Pages" })).toBeHidden();
 	expect(await table.evaluate(({ parentElement: box }) => box!.scrollWidth - box!.clientWidth)).toBe(0);
+
+	// Only what is in sight on a screen was printed.
+	const heightCut = (element: Locator) => element.evaluate((box) => box.scrollHeight - box.clientHeight);
+	await page.goto(dashboard.project(`${webhook}?tab=verify`));
+	expect(await heightCut(page.getByLabel("TypeScript receiver", { exact: true }))).toBe(0);
+	await page.goto(dashboard.project(webhook));
+	await page.getByText("Show the data").first().click();
+	expect(await heightCut(page.getByLabel("Data of the chart").first())).toBe(0);
 });
 
 test("the overview stays when someone deletes the last webhook with attempts", async ({ dashboard, page }) => {
