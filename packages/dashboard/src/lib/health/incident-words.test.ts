@@ -22,10 +22,15 @@ describe("an incident", () => {
 	it("has a time, with days where they matter", () => {
 		expect(incidentSpan(OVER, NOW)).toBe("10:34–11:20");
 		expect(incidentSpan(ONGOING, NOW)).toBe("Since 10:34");
-		expect(incidentSpan({ ...OVER, started_at: at(23, 50, 20), ended_at: at(0, 11) }, NOW)).toBe("20 Nov, 23:50–00:10");
+		expect(incidentSpan({ ...OVER, started_at: at(23, 50, 20), ended_at: at(0, 11) }, NOW)).toBe(
+			"20 Nov, 23:50–21 Nov, 00:10",
+		);
 		expect(incidentSpan({ ...OVER, started_at: at(9, 0, 20), ended_at: at(9, 6, 20) }, NOW)).toBe(
 			"20 Nov, 09:00–09:05",
 		);
+		// Without its second day, it seemed to have lasted for an hour.
+		const long = { ...OVER, started_at: new Date(NOW - 26 * 3_600_000).toISOString(), ended_at: OVER.ended_at };
+		expect(incidentSpan(long, NOW)).toMatch(/^20 Nov, \d\d:\d\d–21 Nov, 11:20$/);
 		// It said 12:31 at 12:30:10, of one that was over.
 		expect(incidentSpan({ ...OVER, started_at: at(12, 30), ended_at: at(12, 31) }, NOW)).toBe("12:30");
 		expect(incidentSpan({ ...OVER, started_at: at(23, 50, 20), ended_at: at(0, 0) }, NOW)).toBe("20 Nov, 23:50–23:59");

@@ -1,7 +1,7 @@
 import { responseWords } from "../attempts/attempt-words.ts";
 import { upperFirst } from "../text/case.ts";
 import { formatCount, plural } from "../text/numbers.ts";
-import { shortTime, timeOfDay } from "../text/time.ts";
+import { shortTime } from "../text/time.ts";
 
 /** The fields of an incident that its words need. */
 export interface IncidentFacts {
@@ -22,17 +22,16 @@ export interface IncidentFacts {
 }
 
 /**
- * `10:34–11:20`, its first and last minute, with days unless it is today; `Since 10:34` while it is ongoing, `From 10:34`
- * if that is paused.
+ * `10:34–11:20`, its first and last minute, with the day unless that is today, and with both days if they differ;
+ * `Since 10:34` while it is ongoing, `From 10:34` if that is paused.
  */
 export function incidentSpan({ state, started_at, ended_at }: IncidentFacts, now: number, paused = false): string {
 	const from = Date.parse(started_at);
 	if (state === "ongoing" || ended_at === null) return `${paused ? "From" : "Since"} ${shortTime(from, now)}`;
 	// It ends with that minute, so its end may not have come yet.
 	const until = Date.parse(ended_at) - 1;
-	const isSameDay = new Date(from).toDateString() === new Date(until).toDateString();
 	if (until - from < 60_000) return shortTime(from, now);
-	return `${shortTime(from, now)}–${isSameDay ? timeOfDay(until) : shortTime(until, now)}`;
+	return `${shortTime(from, now)}–${shortTime(until, from)}`;
 }
 
 /**

@@ -3,9 +3,11 @@ import { shortTime } from "../../../lib/text/time.ts";
 import type { LogsSearch } from "../search.ts";
 import { filterChips, filterPhrase, logSentence } from "./filter-words.ts";
 
-const NOW = Date.parse("2026-11-21T14:02:11.000Z");
+const NOW = new Date(2026, 10, 21, 14, 2, 11).getTime();
 const SINCE = "2026-11-20T08:00:00.000Z";
 const UNTIL = "2026-11-20T09:30:00.000Z";
+/** A local time in November 2026. */
+const local = (day: number, hour: number, minute = 0) => new Date(2026, 10, day, hour, minute).toISOString();
 const time = (iso: string) => shortTime(Date.parse(iso), NOW);
 const nameOf = (id: string) => (id === "wh_1" ? "Accounting" : "a deleted webhook");
 const many = { count: 312, capped: false };
@@ -26,7 +28,10 @@ describe("logSentence", () => {
 			"312 attempts of event evt_01kb…y6a7 that failed and were due for a retry.",
 		],
 		[{ webhook_id: "wh_2", since: SINCE }, `312 attempts to a deleted webhook, since ${time(SINCE)}.`],
-		[{ since: SINCE, until: UNTIL }, `312 attempts from ${time(SINCE)} to ${time(UNTIL)}.`],
+		[{ since: local(20, 8), until: local(20, 9, 30) }, "312 attempts from 20 Nov, 08:00 to 09:30."],
+		// A bar of a day in UTC ended "from 20 Nov, 14:00 to 14:00".
+		[{ since: local(20, 14), until: local(21, 14) }, "312 attempts from 20 Nov, 14:00 to 21 Nov, 14:00."],
+		[{ since: local(21, 8), until: local(21, 9) }, "312 attempts from 08:00 to 09:00."],
 		[
 			{ webhook_id: "wh_1,wh_2", status: "failed,retrying", response: "5xx,timeout" },
 			"312 attempts to Accounting or a deleted webhook that failed for good or that failed and were due for a retry that ended with 5xx or timeout.",

@@ -25,7 +25,8 @@ const STATUS_WORDS: Readonly<Record<AttemptStatus, string>> = {
 function timeWords({ span, since, until }: LogsSearch, now: number): string {
 	const at = (time: string) => shortTime(Date.parse(time), now);
 	if (span !== undefined) return `in ${SPAN_WORDS[span]}`;
-	if (since !== undefined && until !== undefined) return `from ${at(since)} to ${at(until)}`;
+	if (since !== undefined && until !== undefined)
+		return `from ${at(since)} to ${shortTime(Date.parse(until), Date.parse(since))}`;
 	if (since !== undefined) return `since ${at(since)}`;
 	return until === undefined ? "" : `before ${at(until)}`;
 }
