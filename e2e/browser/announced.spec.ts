@@ -93,6 +93,19 @@ test("an open delivery is announced once when another one, or its next attempt, 
 });
 
 // The page's first line stayed the same, and has no count.
+// Among the page's links, they were "1", "0" and "0".
+test("the overview's links to the log say what they count", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(1);
+	await dashboard.enter(page);
+	await page.goto(dashboard.project());
+	for (const name of ["Delivered 1", "Waiting now 0", "To decide 0"])
+		await expect(page.getByRole("link", { name, exact: true })).toBeVisible();
+});
+
 test("a filter's result is announced, but not how it grows", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	await openLog({ dashboard, page }, "?type=purchase.completed&type=customer.created");

@@ -1,6 +1,6 @@
 import { Skeleton } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useId } from "react";
 import type { Stats } from "../../api/stats.ts";
 import { compactCount, formatAboutMs, formatRate } from "../../lib/text/numbers.ts";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";
@@ -59,9 +59,10 @@ interface TileProps {
 }
 
 function Tile({ name, value, log }: TileProps) {
+	const [nameId, valueId] = [useId(), useId()];
 	return (
 		<div className={classes.tile}>
-			<dt>{name}</dt>
+			<dt id={nameId}>{name}</dt>
 			<dd>
 				{value === undefined ? (
 					<Skeleton height={20} width={64} my={6} />
@@ -70,6 +71,9 @@ function Tile({ name, value, log }: TileProps) {
 				) : (
 					<Link
 						className={classes.link}
+						id={valueId}
+						// Among a page's links, a number says nothing.
+						aria-labelledby={`${nameId} ${valueId}`}
 						to="/p/$projectId/logs"
 						params={{ projectId: log.projectId }}
 						search={log.search}
