@@ -263,6 +263,15 @@ test("pages print without the menu, and a log in full width", async ({ dashboard
 	await page.goto(dashboard.project(webhook));
 	await page.getByText("Show the data").first().click();
 	expect(await heightCut(page.getByLabel("Data of the chart").first())).toBe(0);
+
+	// An open delivery covered the list, and was cut at the end of the first sheet.
+	const { body } = await dashboard.shop.get(dashboard.shop.path("/attempts/summaries"));
+	await page.goto(dashboard.project(`/logs/${body.data[0].id}`));
+	const response = page.getByRole("region", { name: "response body" });
+	await expect(response).toBeVisible();
+	await expect(table).toBeHidden();
+	expect(await heightCut(response)).toBe(0);
+	expect(await heightCut(page.getByRole("dialog"))).toBe(0);
 });
 
 test("the overview stays when someone deletes the last webhook with attempts", async ({ dashboard, page }) => {
