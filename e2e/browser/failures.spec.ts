@@ -194,6 +194,21 @@ test("a page that couldn't be opened opens once the service is back, and an invi
 	await expect(page.getByRole("button", { name: "Join as Olga Operator" })).toBeVisible();
 });
 
+// It kept its error until "Try again".
+test("a page that was opened while the service was away opens once it's back", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	await page.clock.install();
+	await page.route(/\/v1\/session$|\/healthz$/, (route) => route.fulfill({ status: 503, body: "" }));
+	await page.goto(dashboard.project());
+	await expect(async () => {
+		await page.clock.runFor(1_000);
+		await expect(page.getByRole("heading", { name: "The service isn't available" })).toBeVisible({ timeout: 500 });
+	}).toPass();
+	await page.unrouteAll();
+	await page.clock.runFor(5_000);
+	await expect(page.getByRole("heading", { level: 1, name: "A store" })).toBeVisible();
+});
+
 test("what waits for a webhook says that it can't be loaded", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });

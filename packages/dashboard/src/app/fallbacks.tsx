@@ -1,8 +1,8 @@
 import { Button, Center, Group, Loader, Stack, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
-import { createContext, type ReactNode, use, useEffect, useState } from "react";
-import { ApiError } from "../api/client/error.ts";
+import { createContext, type ReactNode, use, useCallback, useEffect, useState } from "react";
+import { ApiError, isStatus } from "../api/client/error.ts";
 import { problemWords } from "../api/client/problem-words.ts";
 import type { SessionProject } from "../api/model.ts";
 import { forgetProject } from "../api/session-cache.ts";
@@ -57,9 +57,26 @@ export function AccessEndedPage({ project: { id, name } }: { project: SessionPro
 	);
 }
 
-/** A page crashed, or a part of it couldn't be loaded. Everything else is safe on the server. */
+/** How often to look whether a service that couldn't be reached is back, in milliseconds. */
+const LOOK_MS = 5_000;
+
+/**
+ * A page crashed, or a part of it couldn't be loaded. Everything else is safe on the server. If the service is away, the
+ * page opens once it's back.
+ */
 export function CrashPage({ error, reset }: ErrorComponentProps) {
 	const router = useRouter();
+	const tryAgain = useCallback(() => {
+		reset();
+		// The error may come from a guard or a loader.
+		void router.invalidate();
+	}, [reset, router]);
+	const isAway = isStatus(error, 0, 502, 503, 504);
+	useEffect(() => {
+		if (!isAway) return;
+		const timer = setInterval(() => void isReachable().then((reachable) => reachable && tryAgain()), LOOK_MS);
+		return () => clearInterval(timer);
+	}, [isAway, tryAgain]);
 	if (error instanceof MissingPart) return <MissingPartPage />;
 	const known = error instanceof ApiError;
 	const words = problemWords(error);
@@ -68,15 +85,7 @@ export function CrashPage({ error, reset }: ErrorComponentProps) {
 			title={known ? words.title : "Something broke on this page"}
 			actions={
 				<>
-					<Button
-						onClick={() => {
-							reset();
-							// The error may come from a guard or a loader.
-							void router.invalidate();
-						}}
-					>
-						Try again
-					</Button>
+					<Button onClick={tryAgain}>Try again</Button>
 					<Button variant="default" onClick={() => window.location.assign("/")}>
 						Go to the start page
 					</Button>
