@@ -3405,7 +3405,7 @@ export interface components {
          *     }
          */
         readonly SignatureSeen: {
-            /** @description The signature that the receiver computed. */
+            /** @description The signature that the receiver computed: in hexadecimal, or in base64 for Standard Webhooks. */
             readonly signature?: string;
             /** @description The bytes of the body that the receiver saw, in base64 with its padding. */
             readonly body?: string;

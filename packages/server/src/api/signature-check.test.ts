@@ -13,12 +13,13 @@ interface Sent {
 	readonly webhook: string;
 	readonly secret: string;
 	readonly timestamp: string;
+	readonly eventId: string;
 	readonly body: Buffer;
 }
 
-async function sent(): Promise<Sent> {
+async function sent(settings: object = {}): Promise<Sent> {
 	const project = await api.project();
-	const body = { url: api.receiver.url(), events: ["delivery.success"] };
+	const body = { url: api.receiver.url(), events: ["delivery.success"], ...settings };
 	const { json } = await api.call("POST", `${project}/webhooks`, { body });
 	const webhook = `${project}/webhooks/${json.id}`;
 	await api.call("POST", `${project}/events`, {
@@ -30,6 +31,7 @@ async function sent(): Promise<Sent> {
 	return {
 		...{ path: `${project}/attempts/${attempt!.id}/signature-check`, webhook, secret: String(json.secret) },
 		...{ timestamp: String(attempt!.request_headers["X-Service-Timestamp"]), body: Buffer.from(request.body) },
+		eventId: String(attempt!.event_id),
 	};
 }
 
@@ -115,6 +117,56 @@ test("it tells which of secret, body, timestamp and clock is wrong", async () =>
 	expect(await codes(path, { signature: other, body: base64(pretty) })).toEqual([
 		...["wrong body_reserialized", "unknown signature_other"],
 	]);
+});
+
+// It compared each with the other signature, and said that the secret is wrong.
+test("it knows the signature of Standard Webhooks, too", async () => {
+	const { path, webhook, secret, timestamp, eventId, body } = await sent({ standard_webhooks: true });
+	const key = Buffer.from(secret.slice("whsec_".length), "base64");
+	const standard = (key: Buffer | string, head: string, text: Buffer) =>
+		`v1,${createHmac("sha256", key)
+			.update(Buffer.concat([Buffer.from(head), text]))
+			.digest("base64")}`;
+	const head = `${eventId}.${timestamp}.`;
+	const right = standard(key, head, body);
+	const seen = { body: body.toString("base64"), timestamp };
+	expect(await codes(path, { signature: right, ...seen })).toEqual([
+		...["right body_same", "right timestamp_same", "right signature_right", "right secret_right"],
+	]);
+	expect(await codes(path, { signature: right.slice("v1,".length) })).toEqual([
+		...["right signature_right", "right secret_right"],
+	]);
+	for (const short of ["", `${timestamp}.`, `${eventId}.`])
+		expect(await codes(path, { signature: standard(key, short, body) }), short).toEqual([
+			...["right secret_right", "wrong signature_text"],
+		]);
+	expect(await codes(path, { signature: standard(secret, head, body), ...seen })).toEqual([
+		...["right body_same", "right timestamp_same", "wrong secret_not_decoded"],
+	]);
+	expect(await codes(path, { signature: standard("other", head, body), ...seen })).toEqual([
+		...["right body_same", "right timestamp_same", "wrong secret_wrong"],
+	]);
+	expect(await codes(path, { signature: standard(key, head, Buffer.from(` ${body}`)) })).toEqual([
+		...["unknown signature_other"],
+	]);
+	expect(await codes(path, { signature: standard(key, `${eventId}.${timestamp}000.`, body) })).toEqual([
+		...["right secret_right", "wrong timestamp_milliseconds"],
+	]);
+	// The other one of the same request.
+	const own = signed(secret, timestamp, body);
+	expect(await codes(path, { signature: own })).toEqual(["right signature_right", "right secret_right"]);
+	expect(await codes(path, { signature: Buffer.from(own, "hex").toString("base64") })).toEqual([
+		...["wrong signature_form", "right secret_right"],
+	]);
+	expect(
+		await codes(path, { signature: createHmac("sha256", key).update(`${timestamp}.`).update(body).digest("hex") }),
+	).toEqual(["wrong secret_decoded"]);
+
+	await api.call("PATCH", webhook, { body: { standard_webhooks: false } });
+	expect(await codes(path, { signature: right })).toEqual(["unknown standard_off", "right signature_right"]);
+	await api.call("PATCH", webhook, { body: { standard_webhooks: true } });
+	await api.call("POST", `${webhook}/rotate-secret`);
+	expect(await codes(path, { signature: right })).toEqual(["wrong secret_rotated", "right signature_right"]);
 });
 
 test("after a rotation, earlier requests can't match, and after a deletion nothing can be checked", async () => {

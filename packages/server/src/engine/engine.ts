@@ -15,8 +15,8 @@ export interface Engine {
 	/** Sends a sample event of this type to one subscribed webhook, outside its lane. */
 	sendTest(projectId: string, webhookId: string, type: EventType, by?: StillAllowed | null): Promise<TestResult>;
 
-	/** Checks signatures with the webhook's current secret, without giving it away; null if there is no webhook. */
-	signatureCheck(projectId: string, webhookId: string): Promise<SignatureCheck | null>;
+	/** Check signatures with the webhook's current secret, without giving it away; null if there is no webhook. */
+	signatureChecks(projectId: string, webhookId: string): Promise<SignatureChecks | null>;
 
 	/**
 	 * Runs a change of a project's webhooks in storage while its lanes are held, then reloads the lanes. Once it
@@ -42,6 +42,12 @@ export interface Engine {
 
 /** Whether `signature` (64 hexadecimal digits) is the HMAC of `head`, which is ASCII, followed by the body. */
 export type SignatureCheck = (head: string, body: Uint8Array, signature: string) => boolean;
+
+export interface SignatureChecks {
+	readonly own: SignatureCheck;
+	/** With the key for Standard Webhooks; null if requests don't have their headers. */
+	readonly standard: SignatureCheck | null;
+}
 
 /** What a change stored: settings of one webhook, of any number of them, or nothing because it was rejected. */
 export type ChangeScope = { readonly webhookId: string } | "project" | "nothing";

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { encodeEnvelope, eventTypeEntry } from "@posthorn/protocol";
+import { encodeEnvelope, eventTypeEntry, type SigningKey } from "@posthorn/protocol";
 import { SENDS } from "../base/budgets.ts";
 import type { Logger } from "../base/logger.ts";
 import { RepeatedFailure } from "../base/repeated-failure.ts";
@@ -8,7 +8,7 @@ import { Shortages } from "../net/shortages.ts";
 import { type ActorContext, type EngineObserver, READ_FAILED } from "./actor/context.ts";
 import { Directory, type NodeState } from "./cluster/directory.ts";
 import type { MarkWatcher } from "./cluster/mark-poller.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, SignatureCheck } from "./engine.ts";
 import { WindowBudget } from "./lanes/log-reader.ts";
 import { Publisher } from "./publish/publisher.ts";
 import { createSweeper } from "./retention.ts";
@@ -134,16 +134,12 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			return stored === "queued" ? { kind: stored, eventId: id } : { kind: stored };
 		},
 
-		async signatureCheck(projectId, webhookId) {
+		async signatureChecks(projectId, webhookId) {
 			const { lanes } = await storage.loadLanes({ projectId, webhookId });
 			const lane = lanes.find(({ status }) => status !== "deleted");
 			if (lane === undefined) return null;
-			const key = keys.open(lane);
-			return (head, body, signature) => {
-				const right = Buffer.from(key.sign(head, body), "hex");
-				const given = Buffer.from(signature, "hex");
-				return given.length === right.length && timingSafeEqual(given, right);
-			};
+			const standard = keys.openStandard(lane);
+			return { own: checkWith(keys.open(lane)), standard: standard && checkWith(standard) };
 		},
 
 		async stop() {
@@ -156,6 +152,14 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		},
 	};
 }
+
+const checkWith =
+	(key: SigningKey): SignatureCheck =>
+	(head, body, signature) => {
+		const right = Buffer.from(key.sign(head, body), "hex");
+		const given = Buffer.from(signature, "hex");
+		return given.length === right.length && timingSafeEqual(given, right);
+	};
 
 /** One wide line for each attempt: dead letters as warnings, failures that are retried as info, successes as debug. */
 export function logAttempts(logger: Logger): Required<EngineObserver>["attempted"] {
