@@ -171,6 +171,9 @@ test("a basket is touched, emptied, removed and bought", async () => {
 	expect((await put([3])).status).toBe(422);
 	expect((await put([{}], "..%2F..")).status).toBe(200);
 	for (const _ of [1, 2]) expect((await api.call("DELETE", `${project}/baskets/b1`)).status).toBe(204);
+	// No basket can have such an id, so a caller that deletes one has made a mistake.
+	for (const id of ["%00", "%C3%A9".repeat(20)])
+		expect((await api.call("DELETE", `${project}/baskets/${id}`)).status).toBe(422);
 	await put([{}]);
 	await order({ basket_id: "b1" });
 	const bought = await put([{}]);

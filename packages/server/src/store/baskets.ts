@@ -19,8 +19,9 @@ export type TouchResult =
 
 /** The basket no longer exists, whether or not it did before; or nothing was done. */
 export type RemoveResult =
-	| { readonly kind: "removed" | "absent" }
-	| Extract<FactRefused, { kind: "busy" | "no_project" }>;
+	| { readonly kind: "removed" }
+	| { readonly kind: "absent" }
+	| Extract<FactRefused, { kind: "invalid" | "busy" | "no_project" }>;
 
 export interface BasketsOptions {
 	/** How long a basket goes untouched before it is abandoned, milliseconds. */
@@ -51,7 +52,7 @@ export class Baskets {
 		if (items.length === 0) {
 			if (faults.length > 0) return { kind: "invalid", faults };
 			const removed = await this.remove(projectId, basketId);
-			if (removed.kind === "no_project" || removed.kind === "busy") return removed;
+			if (removed.kind !== "removed" && removed.kind !== "absent") return removed;
 			return { kind: "touched", at: this.#recorder.now(), dueAt: null };
 		}
 		const data = this.#recorder.dataOf("basket.abandoned", payload, faults);
@@ -66,7 +67,9 @@ export class Baskets {
 		});
 	}
 
-	remove(projectId: string, basketId: string): Promise<RemoveResult> {
+	async remove(projectId: string, basketId: string): Promise<RemoveResult> {
+		const faults = idFaults("/basket_id", basketId);
+		if (faults.length > 0) return { kind: "invalid", faults };
 		return this.#recorder.admit(projectId, 0, async () => ({
 			kind: await this.#recorder.storage.removeBasket({ projectId, basketId }),
 		}));

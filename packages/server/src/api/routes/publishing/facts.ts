@@ -172,7 +172,7 @@ export function factRoutes({ store, config }: ApiParts): Route[] {
 			success: { status: 204, description: "It was deleted." },
 			async handler({ params: { projectId, basketId } }) {
 				const result = await store.baskets.remove(projectId, basketId);
-				if (result.kind === "no_project" || result.kind === "busy") throw refusedFact("basket", result);
+				if (result.kind !== "removed" && result.kind !== "absent") throw refusedFact("basket", result);
 			},
 		}),
 		fact("POST", subscriptions, "recordSubscription", {
