@@ -4,7 +4,7 @@
  *
  * A series that ended has one entry that is `delivered` or `failed`, which an index finds. A series that
  * continues has only `retrying` entries: the last one counts, and the others are read and left out. If few deliveries
- * are pending, they are found from the queues instead. If many are, only replays and tests without an attempt are.
+ * are pending, they are found from the queues instead. Replays and tests without an attempt always are.
  */
 import { LOG_READS, SEARCH } from "../base/budgets.ts";
 import { isId } from "../base/ids.ts";
@@ -109,9 +109,7 @@ async function findDeliveries(
 	{ limit, before: position, isGone = () => false }: Search,
 ): Promise<FoundPage> {
 	const queued = position?.startsWith(UNATTEMPTED) ? position.slice(UNATTEMPTED.length) : undefined;
-	const few = queued === undefined && readsQueues(filter) ? await listFewWaiting(storage, projectId, filter) : null;
 	const isOnlyWaiting = filter.states.length === 1 && filter.states[0] === "waiting";
-	if (few !== null && isOnlyWaiting) return pageOf(few, limit, position);
 	// Without an attempt there is no response.
 	const mayBeUnattempted = isOnlyWaiting && filter.response === undefined;
 	const isAtQueues = mayBeUnattempted && (queued === undefined ? position === undefined : queued !== QUEUES_END);
@@ -120,10 +118,18 @@ async function findDeliveries(
 		: { rows: [], next: null };
 	if (unattempted.next !== null) return unattempted;
 	const before = queued === undefined ? position : undefined;
-	// Read before the log, so one that ends meanwhile is in both.
-	const waiting = (few ?? []).filter(({ last }) => last !== null && (before === undefined || last.id < before));
-	const ended = new Set<string>();
 	const rows: Found[] = [...unattempted.rows];
+	// Read after those without an attempt and before the log, so one that is attempted or ends meanwhile is in both.
+	const few = readsQueues(filter) ? await listFewWaiting(storage, projectId, filter) : null;
+	const shown = new Set(rows.map(keyOf));
+	const waiting = (few ?? []).filter(
+		(row) => !shown.has(keyOf(row)) && (before === undefined || row.last!.id < before),
+	);
+	if (few !== null && isOnlyWaiting) {
+		rows.push(...waiting.splice(0, limit - rows.length));
+		return { rows, next: waiting.length === 0 ? null : rows.at(-1)!.last!.id };
+	}
+	const ended = new Set<string>();
 	const attempts = attemptsOf(filter, few !== null);
 	let next: string | null | undefined = before;
 	// Most entries are shown, so the first step reads what a page needs. For given events it reads a few more, which takes
@@ -209,7 +215,7 @@ const fits = ({ states, unhandled, tests }: DeliveryFilter, { state, handled, is
 	(tests === null || tests === seq < 0) &&
 	!(unhandled && (handled !== null || isClosed || seq < 0));
 
-/** All pending deliveries, newest first; null if there are more than {@link FEW}. */
+/** All pending deliveries with an attempt, newest first; null if more than {@link FEW} are pending. */
 async function listFewWaiting(
 	storage: SearchStorage,
 	projectId: string,
@@ -224,12 +230,12 @@ async function listFewWaiting(
 	const deliveries = waiting.map(({ webhookId, seq }) => ({ webhookId, seq }));
 	const latest = deliveries.length === 0 ? [] : await storage.readLatest({ projectId, deliveries });
 	const found = waiting.map((retry, i) => waitingDelivery(retry, latest[i]!.newest));
-	return found.filter((one) => matches(filter, one)).sort(newestFirst);
+	return found.filter((one) => one.last !== null && matches(filter, one)).sort(newestFirst);
 }
 
 /**
- * If more than {@link FEW} are pending: replays and tests before the first attempt of their series, which the log doesn't
- * show. `next` is null if a page that isn't full yet has the last of them. @param before continues after this position
+ * Replays and tests before the first attempt of their series, which the log doesn't show. `next` is null if a page that
+ * isn't full yet has the last of them. @param before continues after this position
  */
 async function listUnattempted(
 	storage: SearchStorage,
@@ -283,20 +289,12 @@ function waitingDelivery(
 
 /** A delivery without an attempt was just requested, so the time at which it is due counts. */
 const startOf = ({ last, nextAt }: Found): number => last?.startedAt ?? nextAt ?? 0;
-/** Sorts after every attempt id. A position in the queues follows, if many deliveries are pending. */
+/** Begins a position in the queues. */
 const UNATTEMPTED = "~";
 const QUEUES_END = "~";
 const POSITION = /^~(~|wh_[0-9a-z]+ \d -?\d{1,16} -?\d{1,16})$/;
 /** Whether this is a position in a list of deliveries: a `next` or an attempt id. */
 export const isDeliveryPosition = (text: string): boolean => POSITION.test(text) || isId("attempt", text);
-const positionOf = ({ last }: Found): string => last?.id ?? UNATTEMPTED;
-const newestFirst = (a: Found, b: Found): number => (positionOf(a) < positionOf(b) ? 1 : -1);
+/** Of deliveries with an attempt. */
+const newestFirst = (a: Found, b: Found): number => (a.last!.id < b.last!.id ? 1 : -1);
 const keyOf = ({ webhookId, seq, replay }: Found): string => `${webhookId} ${seq} ${replay}`;
-
-function pageOf(found: readonly Found[], limit: number, before: string | undefined): FoundPage {
-	const rest = before === undefined ? found : found.filter((one) => positionOf(one) < before);
-	// Those without an attempt have no position to continue at, so they all come first, with at least one that has.
-	const fresh = rest.filter(({ last }) => last === null).length;
-	const rows = rest.slice(0, Math.max(limit, fresh === 0 ? 0 : fresh + 1));
-	return { rows, next: rows.length < rest.length ? positionOf(rows.at(-1)!) : null };
-}
