@@ -190,7 +190,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Publish a sample event
-         * @description Publishes an event whose id begins with `evt_sample_`, by which receivers and the log can recognize it. Otherwise it's an event like any other: it goes to every subscribed webhook, in order and with retries, and counts in statistics. Its data must match its type's schema, even for types whose schema isn't enforced when publishing. To try out a single webhook, send it a test event instead.
+         * @description Publishes an event whose id begins with `evt_sample_`, by which receivers and the log can recognize it. Otherwise it's an event like any other: it goes to every subscribed webhook, in order and with retries, and counts in statistics. To try out a single webhook, send it a test event instead.
          */
         readonly post: operations["publishSample"];
         readonly delete?: never;
@@ -2640,6 +2640,7 @@ export interface components {
             readonly webhooks: number;
         };
         /**
+         * @description A sample event. Its data must match its type's schema, even for types whose schema isn't enforced when publishing. It is also refused if an integer has a fraction, an exponent or an absolute value above 2^53 - 1, if a field that the schema names appears twice, or if `currency` isn't in ISO 4217.
          * @example {
          *       "type": "delivery.success",
          *       "data": {

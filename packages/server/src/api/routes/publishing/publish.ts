@@ -25,10 +25,13 @@ const route = routeIn("Events");
 
 const MAX_BATCH = REQUESTS.batchEvents;
 
+/** What the schema of enforced data can't say. */
+const ALSO_REFUSED =
+	"is also refused if an integer has a fraction, an exponent or an absolute value above 2^53 - 1, if a field that the schema names appears twice, or if `currency` isn't in ISO 4217";
+
 const NewEvent = Type.Unknown({
 	title: "NewEvent",
-	description:
-		"An event to publish. `data` is delivered character for character. The schemas of `purchase.completed` and `purchase.refunded` are enforced: an event is also refused if an integer has a fraction, an exponent or an absolute value above 2^53 - 1, if a field that the schema names appears twice, or if `currency` isn't in ISO 4217. For the other types any object is accepted, and the schema says what receivers expect.",
+	description: `An event to publish. \`data\` is delivered character for character. The schemas of \`purchase.completed\` and \`purchase.refunded\` are enforced: an event ${ALSO_REFUSED}. For the other types any object is accepted, and the schema says what receivers expect.`,
 	...oneOfTypes("New", {
 		id: Type.Optional(EventId),
 		created_at: Type.Optional(
@@ -58,6 +61,7 @@ const SAMPLE_PREFIX = "evt_sample_";
 
 const SampleRequest = Type.Unknown({
 	title: "SampleRequest",
+	description: `A sample event. Its data must match its type's schema, even for types whose schema isn't enforced when publishing. It ${ALSO_REFUSED}.`,
 	...oneOfTypes(
 		"Sample",
 		{
@@ -113,7 +117,7 @@ export function publishRoutes({ storage, engine, config, ids }: ApiParts): Route
 		route("POST", "/v1/projects/{project_id}/samples", "publishSample", {
 			summary: "Publish a sample event",
 			description:
-				"Publishes an event whose id begins with `evt_sample_`, by which receivers and the log can recognize it. Otherwise it's an event like any other: it goes to every subscribed webhook, in order and with retries, and counts in statistics. Its data must match its type's schema, even for types whose schema isn't enforced when publishing. To try out a single webhook, send it a test event instead.",
+				"Publishes an event whose id begins with `evt_sample_`, by which receivers and the log can recognize it. Otherwise it's an event like any other: it goes to every subscribed webhook, in order and with retries, and counts in statistics. To try out a single webhook, send it a test event instead.",
 			access: "project",
 			rate: "testEvents",
 			scope: "publish",
