@@ -324,7 +324,7 @@ export class People {
 		await this.#call({ act: "update", ...of, patch }, random, TRIES, async ({ webhooks }) => {
 			const result = await webhooks.update(of.projectId, of.webhookId, change);
 			// For the response, as the API does.
-			if (result.kind === "updated") await webhooks.view(result.webhook);
+			if (result.kind === "updated") await webhooks.view(result.after);
 			return { done: result.kind === "updated", answer: result.kind };
 		});
 	}

@@ -5,8 +5,8 @@ export const OWNERS: readonly Bite[] = [
 	{
 		name: "paused webhook still sent to",
 		file: "packages/server/src/registry/webhooks.ts",
-		find: "const webhook = await this.#change(projectId, webhookId, () =>\n\t\t\tstorage.updateWebhook({ projectId, webhookId, patch, by }),\n\t\t);",
-		replace: "const webhook = await storage.updateWebhook({ projectId, webhookId, patch, by });",
+		find: "const changed = await this.#change(projectId, webhookId, () =>\n\t\t\tstorage.updateWebhook({ projectId, webhookId, patch, by }),\n\t\t);",
+		replace: "const changed = await storage.updateWebhook({ projectId, webhookId, patch, by });",
 		breaks: "The engine doesn't learn of a pause.",
 		style: "shared",
 		firstSeed: 12,

@@ -155,6 +155,19 @@ test("records each completed action with its target", async () => {
 	for (const hidden of secrets) expect(text).not.toContain(String(hidden).slice(-30));
 });
 
+// The old values were read before the change, so of changes made at the same time, each seemed to be the first.
+test("each of several concurrent changes says what it replaced", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const names = ["a", "b", "c"];
+	await Promise.all(names.map((description) => api.call("PATCH", webhook, { body: { description } })));
+	const { description } = (await api.call("GET", webhook)).json as unknown as { description: string };
+	const replaced = (await auditOf(project)).data.flatMap(({ action, detail }) =>
+		action === "webhook.changed" ? [(detail as unknown as { from: { description: string } }).from.description] : [],
+	);
+	expect(replaced.sort()).toEqual(["", ...names.filter((name) => name !== description)]);
+});
+
 test("names the actor as at the time: people, keys, and the operator's key", async () => {
 	const project = await api.project();
 	const owner = await member(api, project, "owner", `owner${++people}`);

@@ -82,7 +82,7 @@ export type CreateWebhookResult =
 	| { readonly kind: "no_project" };
 
 export type UpdateWebhookResult =
-	| { readonly kind: "updated"; readonly webhook: Webhook }
+	| { readonly kind: "updated"; readonly before: Webhook; readonly after: Webhook }
 	/** It was created before Standard Webhooks were supported, and can't sign for them. */
 	| { readonly kind: "old_secret" }
 	| { readonly kind: "no_webhook" };
@@ -202,10 +202,10 @@ export class Webhooks {
 			const before = await storage.getWebhook({ projectId, webhookId });
 			if (before?.hasStandardDigest === false) return { kind: "old_secret" };
 		}
-		const webhook = await this.#change(projectId, webhookId, () =>
+		const changed = await this.#change(projectId, webhookId, () =>
 			storage.updateWebhook({ projectId, webhookId, patch, by }),
 		);
-		return webhook ? { kind: "updated", webhook } : { kind: "no_webhook" };
+		return changed ? { kind: "updated", ...changed } : { kind: "no_webhook" };
 	}
 
 	/** Rotates the secret and returns the new one, which can't be read again. Null if there is no such webhook. */

@@ -34,6 +34,12 @@ export interface Webhook {
 	readonly createdAt: number;
 }
 
+/** A webhook right before and after a change. */
+export interface ChangedWebhook {
+	readonly before: Webhook;
+	readonly after: Webhook;
+}
+
 /** What names a deleted webhook for as long as the log may show its deliveries. */
 export interface DeletedWebhook {
 	readonly id: string;

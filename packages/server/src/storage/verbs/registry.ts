@@ -4,6 +4,7 @@
  */
 import type { By } from "../port/accounts.ts";
 import type {
+	ChangedWebhook,
 	DeletedWebhook,
 	NewWebhook,
 	Page,
@@ -207,14 +208,15 @@ const subscribe = (project: number, webhookId: string, events: readonly string[]
 	WHERE w.project_no = ${project} AND w.id = ${webhookId} AND t.name ${among}${JSON.stringify(events)}${endAmong}
 	ON CONFLICT DO NOTHING`;
 
-/** The changed webhook, or null if it doesn't exist, or can't be resumed because the Developer app was removed. */
+/** Null if the webhook doesn't exist, or can't be resumed because the Developer app was removed. */
 export function* updateWebhook(
 	project: number,
 	p: WebhookRef & By & { readonly patch: WebhookPatch },
-): Steps<Webhook | null> {
+): Steps<ChangedWebhook | null> {
 	const found = yield* holdWebhook(project, p);
 	if (found === null) return null;
 	const { webhook, lastSeq } = found;
+	const before = (yield* getWebhook(project, p))!;
 	const { url = null, description = null, status = null, maxInFlight = null, events, from } = p.patch;
 	const { standardWebhooks = null } = p.patch;
 	if (status === "active" && (yield* row(ifInstalled(project))) === undefined) return null;
@@ -244,7 +246,7 @@ export function* updateWebhook(
 			: []),
 		wake(project),
 	);
-	return yield* getWebhook(project, p);
+	return { before, after: (yield* getWebhook(project, p))! };
 }
 
 const NONE_OPEN = new Fragment({ postgres: "'{}'", sqlite: "NULL" });

@@ -55,11 +55,12 @@ export function describeRegistry(harness: StorageHarness): void {
 			const update = (patch: WebhookPatch) => storage.updateWebhook({ projectId, webhookId, patch });
 			expect(await create()).toBe("no_project");
 			expect(await update({ status: "active" })).toBeNull();
-			expect(await update({ description: "x" })).toMatchObject({ description: "x", status: "paused" });
+			const { before, after } = (await update({ description: "x" }))!;
+			expect(after).toEqual({ ...before, description: "x", status: "paused" });
 			expect(await storage.listWebhooks({ projectId, limit: 10 })).toHaveLength(1);
 			await storage.setDeveloperApp({ projectId, installed: true });
 			expect(await create()).toBe("created");
-			expect(await update({ status: "active" })).toMatchObject({ status: "active" });
+			expect(await update({ status: "active" })).toEqual({ before: after, after: { ...after, status: "active" } });
 		});
 
 		test("a single lane loads the same as with all lanes", async () => {
@@ -158,13 +159,11 @@ export function describeRegistry(harness: StorageHarness): void {
 			expect(await ids(first)).toEqual([second]);
 
 			const patch = { url: "https://new.example/", description: "Shop", events: ["c"], maxInFlight: 4 };
-			expect(sorted(await world.storage.updateWebhook({ projectId: project, webhookId: first, patch }))).toEqual({
-				...wanted,
-				...patch,
-			});
+			const changed = (await world.storage.updateWebhook({ projectId: project, webhookId: first, patch }))!;
+			expect([sorted(changed.before), sorted(changed.after)]).toEqual([wanted, { ...wanted, ...patch }]);
 			expect(
-				(await world.storage.updateWebhook({ projectId: project, webhookId: first, patch: { description: "" } }))
-					?.description,
+				(await world.storage.updateWebhook({ projectId: project, webhookId: first, patch: { description: "" } }))?.after
+					.description,
 			).toBe("");
 
 			expect(await world.storage.getWebhook({ projectId: other, webhookId: first })).toBeNull();

@@ -1,5 +1,13 @@
 import type { StillAllowed } from "../../../src/storage/port/accounts.ts";
-import type { DeletedWebhook, Page, Params, Project, StoredSecret, Webhook } from "../../../src/storage/port.ts";
+import type {
+	ChangedWebhook,
+	DeletedWebhook,
+	Page,
+	Params,
+	Project,
+	StoredSecret,
+	Webhook,
+} from "../../../src/storage/port.ts";
 import { BEYOND_ALL_IDS } from "../../../src/storage/shared/deliveries.ts";
 import { mayStill } from "../../../src/storage/verbs/members.ts";
 import { ringForChange } from "./alarm.ts";
@@ -170,11 +178,12 @@ function toWebhook(projectId: string, row: WebhookRow, { subscriptions }: LaneRo
 export function updateWebhook(
 	node: MemoryNode,
 	{ projectId, webhookId, patch, by }: Params<"updateWebhook">,
-): Webhook | null {
+): ChangedWebhook | null {
 	const found = findChangeable(node, projectId, webhookId, by);
 	if (found === null) return null;
 	const { project, webhook, lane } = found;
 	if (patch.status === "active" && !project.developer) return null;
+	const before = getWebhook(node, { projectId, webhookId })!;
 	const { lastSeq } = node.tables.logs.get(project.no)!;
 	node.tables.webhooks.put({
 		...webhook,
@@ -192,7 +201,7 @@ export function updateWebhook(
 		...(patch.from === "now" && { position: lastSeq, open: [], skipThrough: lastSeq }),
 	});
 	ringForChange(node, project);
-	return getWebhook(node, { projectId, webhookId });
+	return { before, after: getWebhook(node, { projectId, webhookId })! };
 }
 
 export function rotateSecret(

@@ -2,7 +2,7 @@ import { EVENT_TYPES, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import type { AuditNote } from "../../../accounts/index.ts";
 import { MAX_IN_FLIGHT, type WebhookView } from "../../../registry/webhooks.ts";
-import type { Webhook as StoredWebhook } from "../../../storage/port.ts";
+import type { ChangedWebhook, Webhook as StoredWebhook } from "../../../storage/port.ts";
 import { found, invalid, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
@@ -239,13 +239,11 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 			success: { status: 200, description: "The webhook as changed.", schema: Webhook },
 			problems: { conflict: "Its secret is too old for `standard_webhooks`." },
 			async handler({ params: { projectId, webhookId }, body, by, audit, gone }) {
-				const before = await storage.getWebhook({ projectId, webhookId });
 				const result = await webhooks.update(projectId, webhookId, body, by);
 				if (result.kind === "no_webhook") return gone("webhook");
 				if (result.kind === "old_secret") throw new Problem("conflict", OLD_SECRET);
-				const changed = { before: before ?? result.webhook, after: result.webhook };
-				for (const note of changeNotes(changed, body)) audit(note);
-				return presentWebhook(await webhooks.view(result.webhook));
+				for (const note of changeNotes(result, body)) audit(note);
+				return presentWebhook(await webhooks.view(result.after));
 			},
 		}),
 		route("DELETE", one, "deleteWebhook", {
@@ -312,13 +310,11 @@ export function noteOf(action: AuditNote["action"], webhook: StoredWebhook, deta
 	return { projectId, action, target: { kind: "webhook", id, name: description || url }, ...(detail && { detail }) };
 }
 
-interface Changed {
-	readonly before: StoredWebhook;
-	readonly after: StoredWebhook;
-}
-
 /** Pausing and resuming are recorded separately from changes of settings. */
-function changeNotes({ before, after }: Changed, { status, from, ...rest }: Static<typeof WebhookPatch>): AuditNote[] {
+function changeNotes(
+	{ before, after }: ChangedWebhook,
+	{ status, from, ...rest }: Static<typeof WebhookPatch>,
+): AuditNote[] {
 	const notes: AuditNote[] = [];
 	const fields = Object.keys(rest);
 	const values = ({ url, description, events, maxInFlight, standardWebhooks }: StoredWebhook) => {
