@@ -4415,6 +4415,15 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The request's header is too large. */
+        readonly "header-too-large": {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description Not found. */
         readonly "not-found": {
             headers: {
@@ -4538,6 +4547,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-lookups"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4744,6 +4754,7 @@ export interface operations {
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-lookups"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4980,6 +4991,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5215,6 +5227,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5851,6 +5864,7 @@ export interface operations {
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5938,6 +5952,7 @@ export interface operations {
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -6240,6 +6255,7 @@ export interface operations {
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -6304,6 +6320,7 @@ export interface operations {
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -6359,6 +6376,7 @@ export interface operations {
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -6460,6 +6478,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -6527,6 +6546,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -6596,6 +6616,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -6665,6 +6686,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -6779,6 +6801,7 @@ export interface operations {
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -7226,6 +7249,7 @@ export interface operations {
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -7263,6 +7287,7 @@ export interface operations {
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -7300,6 +7325,7 @@ export interface operations {
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -7337,6 +7363,7 @@ export interface operations {
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -7817,6 +7844,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-lookups"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -8212,6 +8240,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -8409,6 +8438,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };

@@ -69,6 +69,17 @@ test("bytes that aren't a request get a problem", async () => {
 	}
 });
 
+test("a query whose values are valid, but too long together, gets a problem that the document has", async () => {
+	const project = await api.project();
+	const query = new URLSearchParams(Array.from({ length: 20 }, () => ["order_id", "é".repeat(150)]));
+	const answer = await say(`GET ${project}/attempts?${query} HTTP/1.1\r\nHost: a\r\n${authorization}\r\n\r\n`);
+	expect(answer.split(" ")[1]).toBe("431");
+	const document = (await api.call("GET", "/openapi.json")).json as unknown as {
+		paths: Record<string, { get: { responses: object } }>;
+	};
+	expect(document.paths["/v1/projects/{project_id}/attempts"]!.get.responses).toHaveProperty("431");
+});
+
 // Such as from a client that sends more than its Content-Length says: it saw 400 for an event that was published.
 test("what follows a complete request isn't taken for its response", async () => {
 	const project = await api.project();

@@ -51,7 +51,7 @@ const DESCRIPTION = `Posthorn pushes a store's events to HTTPS endpoints: signed
 
 Send an API key as \`Authorization: Bearer KEY\`. The operator's key sees every project. A project's key sees only its own: other projects get 404, and calls reserved for members or the operator get 403. Its scopes (\`publish\`, \`read\`, \`manage\`) limit what it may do there; a request beyond them gets 403. The operator's key and members aren't limited by scopes. Errors are \`application/problem+json\` (RFC 9457). For invalid input, \`errors\` lists what is wrong: only the first error of a list inside an event's or order's data, and only some if there are very many. Each response has an \`X-Request-Id\`: yours, if you sent one.
 
-Strings are well-formed Unicode. In addition to the schemas, there are limits on sizes and nesting; a request beyond them gets 413 or 422.`;
+Strings are well-formed Unicode. In addition to the schemas, there are limits on sizes and nesting; a request beyond them gets 413, 422 or 431.`;
 
 /** This API as an OpenAPI 3.1 document, built from the routes that the server registers. */
 export function openApiDocument(routes: readonly Route[], { brand }: Pick<Config, "brand">): Record<string, unknown> {
@@ -162,7 +162,7 @@ const PATH_PARAMETERS: Record<string, object> = {
 
 /** The problems that follow from the kind of route. */
 function impliedProblems(route: Route): ProblemKind[] {
-	const { access, method, path, peopleOnly } = route;
+	const { access, method, path, peopleOnly, query } = route;
 	const kinds: ProblemKind[] = ["malformed-request", "internal", "unavailable"];
 	if (access !== "open") kinds.push("invalid", "unauthorized", "too-many-requests");
 	// Requests with a session cookie are refused if they come from another site or lack the CSRF token.
@@ -170,6 +170,8 @@ function impliedProblems(route: Route): ProblemKind[] {
 	if (access === "operator" || access === "signed_in" || peopleOnly || hasScope || method !== "GET")
 		kinds.push("forbidden");
 	if (path.includes("{")) kinds.push("not-found");
+	// The values of a filter may be longer together than a request's header.
+	if (query !== undefined) kinds.push("header-too-large");
 	if (access === "developer") kinds.push("app-not-installed");
 	if (method !== "GET") kinds.push("unsupported-media-type", "too-large");
 	return kinds;
