@@ -6,7 +6,12 @@ import { afterEach, expect, test, vi } from "vitest";
 import { until } from "../../../../../testkit/src/until.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { openSqliteStorage } from "../index.ts";
-import { checkpointBeside, NEW_PAGES, PAGES } from "./checkpointer.ts";
+import { checkpointBeside, LOG_BYTES, NEW_BYTES } from "./checkpointer.ts";
+
+/** The size of a new file's pages, bytes. */
+const PAGE = 4_096;
+const pagesOf = (pageBytes: number) => [LOG_BYTES / pageBytes, NEW_BYTES / pageBytes] as const;
+const [PAGES, NEW_PAGES] = pagesOf(PAGE);
 
 const folder = mkdtempSync(join(tmpdir(), "posthorn-checkpointer-"));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -40,42 +45,47 @@ test("the log is checkpointed alongside the writer, before it reaches its limit"
 });
 
 /** A checkpointer on a database whose log and file have these sizes, in pages. */
-function beside(sizes: { log: number; pages: number }, exec: () => void) {
-	const prepare = () => ({ get: () => ({ busy: 0, checkpointed: 0, ...sizes }) });
+function beside(sizes: { log: number; pages: number }, exec: () => void, pageBytes = PAGE) {
+	const prepare = () => ({ get: () => ({ page_size: pageBytes, busy: 0, checkpointed: 0, ...sizes }) });
 	return checkpointBeside({ prepare, exec } as unknown as DatabaseSync);
 }
 
-test("pages that were written again and again are moved when there are many, new ones sooner", () => {
-	vi.useFakeTimers();
-	const sizes = { log: 0, pages: NEW_PAGES - 1 };
-	const exec = vi.fn();
-	const end = beside(sizes, exec);
-	const countAt = (log: number, pages: number) => {
-		Object.assign(sizes, { log, pages });
-		exec.mockClear();
-		vi.advanceTimersByTime(50);
-		return exec.mock.calls.length;
-	};
-	try {
-		expect(countAt(PAGES - 1, NEW_PAGES - 1)).toBe(0);
-		expect(countAt(PAGES, NEW_PAGES - 1)).toBe(1);
-		expect(countAt(10, 2 * NEW_PAGES - 2)).toBe(0);
-		expect(countAt(10, 2 * NEW_PAGES - 1)).toBe(1);
-		expect(countAt(0, 4 * NEW_PAGES)).toBe(0);
-		// After VACUUM the file is smaller.
-		expect(countAt(10, 5)).toBe(0);
-	} finally {
-		end();
-		vi.useRealTimers();
-	}
-});
+// Files of earlier versions have pages of 8 KiB.
+test.each([PAGE, 2 * PAGE])(
+	"pages of %i bytes that were written again and again are moved when there are many, new ones sooner",
+	(pageBytes) => {
+		vi.useFakeTimers();
+		const [PAGES, NEW_PAGES] = pagesOf(pageBytes);
+		const sizes = { log: 0, pages: NEW_PAGES - 1 };
+		const exec = vi.fn();
+		const end = beside(sizes, exec, pageBytes);
+		const countAt = (log: number, pages: number) => {
+			Object.assign(sizes, { log, pages });
+			exec.mockClear();
+			vi.advanceTimersByTime(50);
+			return exec.mock.calls.length;
+		};
+		try {
+			expect(countAt(PAGES - 1, NEW_PAGES - 1)).toBe(0);
+			expect(countAt(PAGES, NEW_PAGES - 1)).toBe(1);
+			expect(countAt(10, 2 * NEW_PAGES - 2)).toBe(0);
+			expect(countAt(10, 2 * NEW_PAGES - 1)).toBe(1);
+			expect(countAt(0, 4 * NEW_PAGES)).toBe(0);
+			// After VACUUM the file is smaller.
+			expect(countAt(10, 5)).toBe(0);
+		} finally {
+			end();
+			vi.useRealTimers();
+		}
+	},
+);
 
 test("a full disk stops nothing: checkpointing is retried later", () => {
 	vi.useFakeTimers();
 	const exec = vi.fn(() => {
 		throw new Error("database or disk is full");
 	});
-	const end = beside({ log: 5_000, pages: 5_000 }, exec);
+	const end = beside({ log: 10_000, pages: 10_000 }, exec);
 	try {
 		vi.advanceTimersByTime(1_000);
 		expect(exec).toHaveBeenCalledTimes(1);

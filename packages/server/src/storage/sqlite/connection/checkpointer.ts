@@ -1,12 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
+import { pageBytes } from "./connection.ts";
 
-/** Pages of the log worth moving (28 MB), since moving fewer at a time writes the same pages again and again, … */
-export const PAGES = 3_500;
+/** Bytes of the log worth moving, since moving fewer at a time writes the same pages again and again, … */
+export const LOG_BYTES = 28_672_000;
 /**
- * … or pages by which the file has grown since (8 MB): these are new, so waiting saves nothing, and the more of them are
- * moved at once, the longer commits wait for the disk.
+ * … or bytes by which the file has grown since: these are new, so waiting saves nothing, and the more of them are moved at
+ * once, the longer commits wait for the disk.
  */
-export const NEW_PAGES = 1_000;
+export const NEW_BYTES = 8_192_000;
 /** How often to check, milliseconds. */
 const EVERY_MS = 50;
 /** Delay before a retry after an error, such as a full disk, milliseconds. */
@@ -28,13 +29,15 @@ export function checkpointBeside(db: DatabaseSync): () => void {
 	// has a later one.
 	const state = db.prepare("PRAGMA wal_checkpoint(NOOP)");
 	const size = db.prepare("SELECT page_count AS pages FROM pragma_page_count");
+	const bytes = pageBytes(db);
 	let movedSize = 0;
 	const look = (): void => {
 		let waitMs = EVERY_MS;
 		try {
 			const { log, checkpointed } = state.get() as unknown as WalState;
 			const { pages } = size.get() as { pages: number };
-			if (log - checkpointed >= PAGES || (log > checkpointed && pages - movedSize >= NEW_PAGES)) {
+			const isMuch = (log - checkpointed) * bytes >= LOG_BYTES;
+			if (isMuch || (log > checkpointed && (pages - movedSize) * bytes >= NEW_BYTES)) {
 				db.exec("PRAGMA wal_checkpoint(PASSIVE)");
 				movedSize = pages;
 			}

@@ -105,3 +105,18 @@ test("rows have the statement's columns, as those of the statement itself do", (
 	expect(connection.rows(text, "c", "d", 5)).toEqual([]);
 	expect(connection.row(text, "c", "d", 5)).toBeUndefined();
 });
+
+// Files of earlier versions have larger pages.
+test.each([4_096, 8_192])("the log's limit is the same for pages of %i bytes", (pageBytes) => {
+	const other = join(directory, "other.db");
+	const made = new DatabaseSync(other);
+	made.exec(`PRAGMA page_size = ${pageBytes}; CREATE TABLE t (x)`);
+	made.close();
+	const db = openWriter(other);
+	try {
+		expect(db.prepare("PRAGMA page_size").get()).toEqual({ page_size: pageBytes });
+		expect(db.prepare("PRAGMA wal_autocheckpoint").get()).toEqual({ wal_autocheckpoint: 65_536_000 / pageBytes });
+	} finally {
+		db.close();
+	}
+});

@@ -3,12 +3,15 @@ import { CACHED_NAMES } from "../../../base/budgets.ts";
 import { BoundedMap } from "../../../base/collections.ts";
 import { isBusy } from "./errors.ts";
 
-/** Chosen by measurement: few pages per commit, without rewriting much unchanged data. Fixed when a file is created. */
-const PAGE_BYTES = 8192;
+/**
+ * A commit writes each page that it changes as a whole, and an event changes one in each index, so that a project's single
+ * events write much more than their size. Larger pages only suit events of many kilobytes. Fixed when a file is created.
+ */
+const PAGE_BYTES = 4096;
 /** Other connections (a backup, a shell) hold a lock only briefly. */
 const BUSY_TIMEOUT_MS = 5000;
-/** The writer checkpoints the rest of the log and restarts it once it has this many pages (64 MB). */
-const CHECKPOINT_PAGES = 8000;
+/** The writer checkpoints the rest of the log and restarts it once its pages have this many bytes. */
+const CHECKPOINT_BYTES = 65_536_000;
 /** A log file that grew beyond this in a burst is truncated to it, bytes. */
 const KEPT_LOG_BYTES = 67_108_864;
 /** Page caches, KiB. The operating system also caches recently read pages. */
@@ -112,8 +115,10 @@ export function openWriter(path: string): DatabaseSync {
 		db.exec(`
 			PRAGMA page_size = ${PAGE_BYTES};
 			PRAGMA journal_mode = WAL;
+		`);
+		db.exec(`
 			PRAGMA synchronous = FULL;
-			PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
+			PRAGMA wal_autocheckpoint = ${CHECKPOINT_BYTES / pageBytes(db)};
 			PRAGMA journal_size_limit = ${KEPT_LOG_BYTES};
 			PRAGMA cache_size = -${WRITER_CACHE_KIB};
 			PRAGMA temp_store = MEMORY;
@@ -124,6 +129,9 @@ export function openWriter(path: string): DatabaseSync {
 	}
 	return db;
 }
+
+/** Of this file, which an earlier version may have created with another size. */
+export const pageBytes = (db: DatabaseSync): number => Number(db.prepare("PRAGMA page_size").get()!.page_size);
 
 /** For checkpoints only. */
 export function openCheckpointer(path: string): DatabaseSync {
