@@ -341,3 +341,17 @@ test.describe("with 50 retries, two days apart", () => {
 		}
 	});
 });
+
+// Text stayed as it was, in boxes that grew.
+test("text is as large as the browser's settings say, and fits", async ({ dashboard, page }) => {
+	const devtools = await page.context().newCDPSession(page);
+	await devtools.send("Page.setFontSizes", { fontSizes: { standard: 20, fixed: 16 } });
+	const rows = await dashboard.openLog(page);
+	const text = (part: Locator) =>
+		part.evaluate((element) => element.ownerDocument.defaultView?.getComputedStyle(element).fontSize);
+	expect(await text(page.getByRole("heading", { level: 1 }))).toBe("28.75px");
+	const cells = rows.first().locator("td");
+	expect(await text(cells.nth(1))).toBe("16.875px");
+	expect((await rows.first().boundingBox())?.height).toBe(55);
+	for (const cell of [...(await page.getByRole("columnheader").all()), ...(await cells.all())]) await expectToFit(cell);
+});

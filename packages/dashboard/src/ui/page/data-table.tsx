@@ -1,4 +1,4 @@
-import { Skeleton, Table, VisuallyHidden } from "@mantine/core";
+import { rem, Skeleton, Table, VisuallyHidden } from "@mantine/core";
 import { defaultRangeExtractor, type Range, useWindowVirtualizer } from "@tanstack/react-virtual";
 import {
 	type MouseEvent,
@@ -11,7 +11,7 @@ import {
 	useState,
 } from "react";
 import { useListKeys } from "../hooks/use-list-keys.ts";
-import { useIsPrinted } from "../hooks/use-width.ts";
+import { useIsPrinted, useTextScale } from "../hooks/use-width.ts";
 import classes from "./data-table.module.css";
 
 export interface Column<Item> {
@@ -20,7 +20,7 @@ export interface Column<Item> {
 	readonly header: ReactNode;
 	readonly render: (item: Item) => ReactNode;
 	readonly align?: "left" | "right";
-	/** A CSS width. */
+	/** A CSS width; as a number, in pixels at the usual text size. */
 	readonly width?: string | number;
 	/** Omitted on screens narrower than this. */
 	readonly from?: "sm" | "md" | "lg";
@@ -43,7 +43,7 @@ interface DataTableProps<Item> {
 	/** Whether a row has just arrived: it is tinted for a moment. */
 	isNew?: (item: Item) => boolean;
 	skeletonRows?: number;
-	/** If narrower than this, the table scrolls, in pixels. */
+	/** If narrower than this, the table scrolls, in pixels at the usual text size. */
 	minWidth?: number;
 	/** Less space between columns, for many columns. */
 	dense?: boolean;
@@ -54,13 +54,13 @@ interface DataTableProps<Item> {
 	 * their content; longer content is cut. Long lists only render rows in sight.
 	 */
 	uniform?: boolean;
-	/** The height of a uniform table's rows, in pixels. */
+	/** The height of a uniform table's rows, in pixels at the usual text size. */
 	rowHeight?: number;
 	/** Called with the indices of the first and the last row in sight when they change. */
 	onSight?: (rows: { readonly first: number; readonly last: number }) => void;
 }
 
-/** The height of a uniform table's rows by default, in pixels. */
+/** The height of a uniform table's rows by default, in pixels at the usual text size. */
 const ROW_HEIGHT = 44;
 /** From this many rows on, only those in sight and this many around them are rendered. */
 const MANY = 100;
@@ -77,7 +77,7 @@ function cellProps<Item>({ from, header, align = "left", width }: Column<Item>) 
 		className: classes.cell,
 		"data-from": from,
 		"data-label": typeof header === "string" && header !== "" ? header : undefined,
-		style: { textAlign: align, ...(width === undefined ? {} : { width }) },
+		style: { textAlign: align, ...(width === undefined ? {} : { width: rem(width) }) },
 	};
 }
 
@@ -173,14 +173,10 @@ function useWindow(count: number, rowHeight: number, keep: readonly (number | nu
 /** A dense table whose rows open by click and by keyboard; scrolls on narrow screens. */
 export function DataTable<Item>(props: DataTableProps<Item>) {
 	const { label, columns, rows, rowKey, onOpen, hrefOf, keys, openKey = null, isNew, onSight } = props;
-	const {
-		skeletonRows = 6,
-		minWidth = 560,
-		dense = false,
-		cards = false,
-		uniform = false,
-		rowHeight = ROW_HEIGHT,
-	} = props;
+	const { skeletonRows = 6, minWidth = 560, dense = false, cards = false, uniform = false } = props;
+	const textScale = useTextScale();
+	// Browsers lay out rows in whole pixels.
+	const rowHeight = Math.round((props.rowHeight ?? ROW_HEIGHT) * textScale);
 	const items = rows ?? [];
 	const isPrinted = useIsPrinted();
 	// On paper, all rows are in sight.
