@@ -15,7 +15,7 @@ export interface Engine {
 	/** Sends a sample event of this type to one subscribed webhook, outside its lane. */
 	sendTest(projectId: string, webhookId: string, type: EventType, by?: StillAllowed | null): Promise<TestResult>;
 
-	/** Check signatures with the webhook's current secret, without giving it away; null if there is no webhook. */
+	/** Functions that check signatures with a webhook's current secret, without revealing it; null if it doesn't exist. */
 	signatureChecks(projectId: string, webhookId: string): Promise<SignatureChecks | null>;
 
 	/**

@@ -1,0 +1,103 @@
+/** The two ways in which a request is signed, each with the mistakes that receivers usually make. */
+import type { SignatureCheck, SignatureChecks } from "../../engine/engine.ts";
+import type { Attempt } from "../../storage/port.ts";
+import { type Finding, wrong } from "./findings.ts";
+
+/** A signature that the receiver computed. */
+export interface GivenSignature {
+	/** In lower-case hexadecimal digits; null if it can't be one. */
+	readonly hex: string | null;
+	readonly notation: "hex" | "HEX" | "base64" | null;
+	/** Whether something precedes it, such as `sha256=`. */
+	readonly prefixed: boolean;
+}
+
+export function readSignature(given: string): GivenSignature {
+	const text = given.trim().replace(/^(sha256=|v1[,=])/i, "");
+	const prefixed = text !== given.trim();
+	if (/^[0-9a-f]{64}$/.test(text)) return { hex: text, notation: "hex", prefixed };
+	if (/^[0-9a-f]{64}$/i.test(text)) return { hex: text.toLowerCase(), notation: "HEX", prefixed };
+	if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text))
+		return { hex: Buffer.from(text, "base64").toString("hex"), notation: "base64", prefixed };
+	return { hex: null, notation: null, prefixed };
+}
+
+export interface Scheme {
+	/** That was sent, Unix time in seconds. */
+	readonly timestamp: number;
+	/** That was sent, in hexadecimal. */
+	readonly signature: string;
+	/** What is signed before the body. */
+	readonly head: (timestamp: number | string) => string;
+	/** With the webhook's current secret; null if that can't sign like this. */
+	readonly check: SignatureCheck | null;
+	/** With the secret taken for the other scheme's. */
+	readonly otherCheck: SignatureCheck | null;
+	readonly otherSecret: Finding;
+	/** What some receivers sign before the body instead. */
+	readonly shortHeads: readonly string[];
+	readonly shortHead: Finding;
+	/** What is wrong with the form of the given signature; null if nothing is. */
+	readonly form: Finding | null;
+	/** How a secret can be wrong. */
+	readonly wrongSecrets: string;
+}
+
+/**
+ * The scheme of Standard Webhooks if the receiver seems to have checked its signature, otherwise our own.
+ *
+ * @param checks null if the webhook was deleted
+ * @param given null if the receiver's signature isn't known
+ */
+export function schemeOf(
+	eventId: string,
+	sent: NonNullable<Attempt["sent"]>,
+	checks: SignatureChecks | null,
+	given: GivenSignature | null,
+): Scheme {
+	const { timestamp, signature, standardSignature } = sent;
+	const { own = null, standard = null } = checks ?? {};
+	if (standardSignature !== undefined && given?.notation === "base64" && given.hex !== signature)
+		return {
+			timestamp,
+			signature: Buffer.from(standardSignature, "base64").toString("hex"),
+			head: (at) => `${eventId}.${at}.`,
+			check: standard,
+			otherCheck: own,
+			otherSecret: wrong(
+				"secret_not_decoded",
+				"The secret was used as it is written. For Standard Webhooks, it is what follows whsec_, decoded from base64.",
+			),
+			shortHeads: ["", `${timestamp}.`, `${eventId}.`],
+			shortHead: wrong(
+				"signature_text",
+				"Not all of it was signed. The signed text is the id, the timestamp and the body, with full stops between them.",
+			),
+			form: null,
+			wrongSecrets: "another webhook's or an old one",
+		};
+	return {
+		timestamp,
+		signature,
+		head: (at) => `${at}.`,
+		check: own,
+		otherCheck: standard,
+		otherSecret: wrong("secret_decoded", "The secret was decoded from base64. Use it as it is written."),
+		shortHeads: [""],
+		shortHead: wrong(
+			"timestamp_missing",
+			"The timestamp wasn't signed. The signed text is the timestamp, a full stop, and the body.",
+		),
+		form: given === null ? null : formFinding(given),
+		wrongSecrets: "another webhook's, an old one, in quotes, with whitespace around it, or without whsec_ at its start",
+	};
+}
+
+/** What is wrong with its form, compared with our own header. */
+function formFinding({ notation, prefixed }: GivenSignature): Finding | null {
+	const found = (detail: string) => wrong("signature_form", detail);
+	if (notation === "HEX")
+		return found("The signature is in capital letters. The header has lower-case ones; compare bytes, not text.");
+	if (notation === "base64") return found("The signature is in base64. The header has 64 hexadecimal digits.");
+	return prefixed ? found("The header has only the 64 digits, without anything before them.") : null;
+}
