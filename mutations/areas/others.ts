@@ -18,15 +18,15 @@ export const OTHERS = [
 		],
 	),
 	...of(
-		"dashboard/src/lib/attempts/advice.ts",
-		["dashboard/src/lib/attempts/advice.test.ts"],
+		"dashboard/src/lib/attempts/advice/by-status.ts",
+		["dashboard/src/lib/attempts/advice/advice.test.ts"],
 		[
 			{
 				name: "advice-of-500",
 				find: "if (status >= 500) {",
 				replace: "if (status > 500) {",
 				why: "The dashboard gives no advice about the most common failure.",
-				review: "advice.ts: status 500 has no advice",
+				review: "by-status.ts: status 500 has no advice",
 			},
 		],
 	),

@@ -1,6 +1,6 @@
 import type { AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
-import type { Prospect } from "../../lib/attempts/advice.ts";
+import type { Prospect } from "../../lib/attempts/advice/advice.ts";
 import type { OutcomeKind } from "../../ui/deliveries/outcome.tsx";
 import { REFUSALS } from "../logs/sendable.ts";
 

@@ -1,6 +1,6 @@
 import { IconAlertTriangle, IconCheck, IconRefresh } from "@tabler/icons-react";
 import type { Attempt } from "../../api/attempts.ts";
-import { adviceFor } from "../../lib/attempts/advice.ts";
+import { adviceFor } from "../../lib/attempts/advice/advice.ts";
 import { headline, wasSent } from "../../lib/attempts/attempt-words.ts";
 import { responseExcerpt } from "../../lib/attempts/response-excerpt.ts";
 import { dueWords } from "../../lib/text/time.ts";

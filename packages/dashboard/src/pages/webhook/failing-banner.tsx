@@ -3,7 +3,7 @@ import { IconActivity, IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { attemptQuery } from "../../api/attempts.ts";
 import type { Health } from "../../api/health.ts";
-import { adviceFor } from "../../lib/attempts/advice.ts";
+import { adviceFor } from "../../lib/attempts/advice/advice.ts";
 import { responseExcerpt } from "../../lib/attempts/response-excerpt.ts";
 import { deliveriesWaiting, failingSince, unstableWords, waitingSentence } from "../../lib/health/health.ts";
 import { recoveryAdvice } from "../../lib/health/recovery.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { ERROR_LABELS } from "../attempt-words.ts";
 import { adviceFor } from "./advice.ts";
-import { ERROR_LABELS } from "./attempt-words.ts";
 
 const failed = { status: "failed", url: "https://hooks.example.com:8443/in?x=1", response_ms: 84 } as const;
 const answered = (status_code: number) => adviceFor({ ...failed, status_code, error_code: null });

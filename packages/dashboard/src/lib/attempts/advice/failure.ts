@@ -1,0 +1,51 @@
+import type { Certificate } from "@posthorn/protocol";
+
+/** Why an attempt ended as it did, and what to try. */
+export interface Advice {
+	readonly why: string;
+	/**
+	 * Most likely first; none for a delivered attempt, or for a failed one whose delivery has succeeded since. The first one
+	 * makes sense without `why` and the response: a webhook's page shows only that.
+	 */
+	readonly tries: readonly string[];
+}
+
+/** What the advice is made from. */
+export interface Failure {
+	readonly url: string;
+	readonly host: string;
+	/** Whether more attempts follow. */
+	readonly isRetried: boolean;
+	/** Whether they wait until the webhook is resumed. */
+	readonly isHeld: boolean;
+	/** How long the attempt took: `15.0 s`. */
+	readonly took: string;
+	/** The beginning of the response's body. */
+	readonly body: string;
+	/** Some of its header fields, names in lower case. */
+	readonly headers: Readonly<Record<string, string>>;
+	readonly dns: string | null;
+	readonly certificate: Certificate | null;
+	/** When the attempt began, milliseconds since the Unix epoch. */
+	readonly startedAt: number;
+}
+
+export type Explanation = (failure: Failure) => Advice;
+
+export const SETTINGS = "in the webhook's settings";
+
+type Ahead = Pick<Failure, "isRetried" | "isHeld">;
+
+/** How the event arrives once the cause is gone: `Once it's back, replay it.` */
+export function once(isGone: string, { isRetried, isHeld }: Ahead): string {
+	return `Once ${isGone}, ${isHeld ? "resume the webhook" : isRetried ? "retries arrive automatically" : "replay it"}.`;
+}
+
+export const onceFixed = (failure: Ahead): string => once("it's fixed", failure);
+
+/** What sends the event again, after `then`. */
+export const nextAction = ({ isRetried, isHeld }: Ahead): string =>
+	isHeld ? "resume the webhook" : isRetried ? "retry now" : "replay";
+
+/** Whether retries follow without anyone doing anything. */
+export const isOpen = ({ isRetried, isHeld }: Ahead): boolean => isRetried && !isHeld;
