@@ -2,7 +2,7 @@ import { Button, Center, Group, Loader, Stack, Text, Title } from "@mantine/core
 import { useDocumentTitle } from "@mantine/hooks";
 import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
 import { createContext, type ReactNode, use, useCallback, useEffect, useState } from "react";
-import { ApiError, isStatus } from "../api/client/error.ts";
+import { ApiError, isUnavailable } from "../api/client/error.ts";
 import { problemWords } from "../api/client/problem-words.ts";
 import type { SessionProject } from "../api/model.ts";
 import { forgetProject } from "../api/session-cache.ts";
@@ -57,12 +57,12 @@ export function AccessEndedPage({ project: { id, name } }: { project: SessionPro
 	);
 }
 
-/** How often to look whether a service that couldn't be reached is back, in milliseconds. */
+/** How often to check whether an unavailable service is back, in milliseconds. */
 const LOOK_MS = 5_000;
 
 /**
- * A page crashed, or a part of it couldn't be loaded. Everything else is safe on the server. If the service is away, the
- * page opens once it's back.
+ * A page crashed, or a part of it couldn't be loaded. Everything else is safe on the server. If the service is
+ * unavailable, the page opens once it's back.
  */
 export function CrashPage({ error, reset }: ErrorComponentProps) {
 	const router = useRouter();
@@ -71,12 +71,12 @@ export function CrashPage({ error, reset }: ErrorComponentProps) {
 		// The error may come from a guard or a loader.
 		void router.invalidate();
 	}, [reset, router]);
-	const isAway = isStatus(error, 0, 502, 503, 504);
+	const isServiceDown = isUnavailable(error);
 	useEffect(() => {
-		if (!isAway) return;
+		if (!isServiceDown) return;
 		const timer = setInterval(() => void isReachable().then((reachable) => reachable && tryAgain()), LOOK_MS);
 		return () => clearInterval(timer);
-	}, [isAway, tryAgain]);
+	}, [isServiceDown, tryAgain]);
 	if (error instanceof MissingPart) return <MissingPartPage />;
 	const known = error instanceof ApiError;
 	const words = problemWords(error);

@@ -38,6 +38,9 @@ export class ApiError extends Error {
 export const isStatus = (error: unknown, ...statuses: number[]): error is ApiError =>
 	error instanceof ApiError && statuses.includes(error.status);
 
+/** Whether the service, or a proxy in front of it, couldn't handle the request for now. */
+export const isUnavailable = (error: unknown): error is ApiError => isStatus(error, 0, 502, 503, 504);
+
 export const UNREACHABLE: ProblemBody = {
 	type: "/problems/unreachable",
 	title: "The service isn't responding",

@@ -1,5 +1,5 @@
 import { type InvalidateQueryFilters, type Query, QueryClient } from "@tanstack/react-query";
-import { ApiError, isStatus } from "./error.ts";
+import { ApiError, isStatus, isUnavailable } from "./error.ts";
 import { holding } from "./gate.ts";
 
 /** How long responses stay fresh without a live hint, in milliseconds. */
@@ -61,7 +61,7 @@ export const queryClient = new ExactQueryClient({
 			networkMode: "always",
 			refetchOnReconnect: true,
 			staleTime: STALE_MS,
-			retry: (failures, error) => failures < RETRIES && isStatus(error, 0, 429, 502, 503, 504),
+			retry: (failures, error) => failures < RETRIES && (isUnavailable(error) || isStatus(error, 429)),
 			retryDelay: (failures, error) => Math.max(500 * 2 ** failures, retryAfterOf(error) * 1_000),
 		},
 		mutations: { retry: false, networkMode: "always" },
