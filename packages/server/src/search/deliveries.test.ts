@@ -228,7 +228,7 @@ test("rows have their events' order ids, except those of test events", async () 
 });
 
 // The list once left out those that the log doesn't show yet if more than 200 were pending, and had them all on its first
-// page otherwise, whatever its limit.
+// page otherwise, regardless of its limit.
 test("however many deliveries are pending, the list has each of them once", async () => {
 	await fc.assert(
 		fc.asyncProperty(
@@ -263,6 +263,25 @@ test("however many deliveries are pending, the list has each of them once", asyn
 		),
 	);
 });
+
+// With more than 200 pending, it was on the page twice: before and after its first attempt.
+test.each([20, 230])(
+	"a replay that is attempted while a page is read is on it once, with %i pending",
+	async (pending) => {
+		const log = new SeriesLog(Array.from({ length: pending }, (_, i) => ({ ends: false, times: [i] })));
+		const of = { webhookId: WEBHOOKS[0]!, queue: "replay" as const, attempt: 1, replay: 0, dueAt: 0 };
+		log.queued = [{ ...of, seq: pending - 1, eventId: `evt_${pending - 1}`, eventType: TYPES[0]! }];
+		const list = log.listUnattempted.bind(log);
+		log.listUnattempted = async (p) => {
+			const read = await list(p);
+			log.queued = [];
+			return read;
+		};
+		const filter = { ...ALL, webhookIds: [WEBHOOKS[0]!], states: ["waiting" as const] };
+		const { rows } = await listDeliveries(log, "p", filter, { limit: 10 });
+		expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: 10 }, (_, i) => pending - 1 - i));
+	},
+);
 
 test("a page of replays that wait takes few calls, even if none of thousands matches", async () => {
 	const log = new CountedLog(0, () => ({}));

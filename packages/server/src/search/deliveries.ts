@@ -145,7 +145,9 @@ async function findDeliveries(
 		// Storage doesn't say how many it has scanned for a filter by response, so assume all that it may.
 		scanned += Math.max(attempts.response?.maxScanned ?? 0, read.rows.length, 1);
 		// Without those that don't match by now.
-		const these = read.rows.map(deliveryOf).filter((row) => row !== null && fits(filter, row)) as Found[];
+		const these = read.rows
+			.map(deliveryOf)
+			.filter((row) => row !== null && fits(filter, row) && !shown.has(keyOf(row))) as Found[];
 		found += these.length;
 		if (waiting.length > 0) for (const row of these) ended.add(keyOf(row));
 		const end = next;
@@ -295,6 +297,6 @@ const QUEUES_END = "~";
 const POSITION = /^~(~|wh_[0-9a-z]+ \d -?\d{1,16} -?\d{1,16})$/;
 /** Whether this is a position in a list of deliveries: a `next` or an attempt id. */
 export const isDeliveryPosition = (text: string): boolean => POSITION.test(text) || isId("attempt", text);
-/** Of deliveries with an attempt. */
+/** Only for deliveries with an attempt. */
 const newestFirst = (a: Found, b: Found): number => (a.last!.id < b.last!.id ? 1 : -1);
 const keyOf = ({ webhookId, seq, replay }: Found): string => `${webhookId} ${seq} ${replay}`;
