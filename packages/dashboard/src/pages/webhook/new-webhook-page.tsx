@@ -11,7 +11,7 @@ import { plural } from "../../lib/text/numbers.ts";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState } from "../../ui/page/states.tsx";
 import { SubmitForm } from "../../ui/submit-form.tsx";
-import { urlFault } from "./fields/webhook-faults.ts";
+import { usableUrl } from "./fields/webhook-faults.ts";
 import { useWebhookForm, WebhookFields } from "./fields/webhook-fields.tsx";
 import { RequestPreview, ResponseRules } from "./request-preview.tsx";
 
@@ -19,7 +19,7 @@ const SAMPLE_TYPE = "purchase.completed";
 
 /** A summary of the choices so far: which events go where. */
 function firstLine(url: string, events: number): string {
-	const where = urlFault(url) === null ? new URL(url).host : null;
+	const where = usableUrl(url)?.host ?? null;
 	if (where === null && events === 0) return "Choose a URL and the events to send.";
 	if (where === null) return `${plural(events, "event type")} will be sent once you enter an https URL.`;
 	if (events === 0) return `Events are sent to ${where} once you choose which.`;

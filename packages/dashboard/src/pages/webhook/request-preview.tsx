@@ -5,7 +5,7 @@ import { brandQuery, eventTypesQuery } from "../../api/event-types.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { retryRule } from "../../lib/attempts/track.ts";
 import { serverNow } from "../../lib/text/server-time.ts";
-import { urlFault } from "./fields/webhook-faults.ts";
+import { usableUrl } from "./fields/webhook-faults.ts";
 import classes from "./request-preview.module.css";
 
 /** What a receiver gets: a sample request with the sample of an event type. */
@@ -36,7 +36,7 @@ export function RequestPreview({ url, type, standard }: { url: string; type: str
 		<div className={classes.frame}>
 			<div className={classes.line}>
 				<span className={classes.method}>POST</span>
-				<span>{urlFault(url) === null ? new URL(url).href : "https://…"}</span>
+				<span>{usableUrl(url)?.href ?? "https://…"}</span>
 			</div>
 			<Box component="pre" className={classes.text} tabIndex={0} aria-label={`Sample request of ${type}`}>
 				{headers.map(([name, value]) => (

@@ -6,5 +6,8 @@ export function urlFault(text: string): string | null {
 	return new URL(url).protocol === "https:" ? null : "Use an https URL. Events are only sent encrypted.";
 }
 
+/** The URL if it has no such fault; null otherwise. */
+export const usableUrl = (text: string): URL | null => (urlFault(text) === null ? new URL(text.trim()) : null);
+
 export const eventsFault = (events: readonly string[]) =>
 	events.length === 0 ? "Choose at least one event type." : null;
