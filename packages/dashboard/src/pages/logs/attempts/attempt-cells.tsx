@@ -89,17 +89,19 @@ export function NameCell({ name }: { name: string }) {
 	const [start, mark] = splitDeleted(name);
 	if (mark === "") {
 		// The name of a webhook without a description is its host.
-		const [, domain = "", label = name, port] = /^(\S+\.)?([^\s.]+)(:\d{1,5})$/.exec(name) ?? [];
+		const [, domain, label, port] = /^(\S+\.)?([^\s.]+)(:\d{1,5})$/.exec(name) ?? [];
 		return (
 			<span className={classes.name} title={name}>
-				{domain}
 				{port === undefined ? (
-					label
+					name
 				) : (
-					<span className={classes.whole}>
-						{label}
-						<span className={classes.whole}>{port}</span>
-					</span>
+					<>
+						{domain}
+						<span className={classes.whole}>
+							{label}
+							<span className={classes.whole}>{port}</span>
+						</span>
+					</>
 				)}
 			</span>
 		);
