@@ -92,7 +92,6 @@ test("an open delivery is announced once when another one, or its next attempt, 
 	await expectSaid(page, words(2, names[0]!, 2));
 });
 
-// The page's first line stayed the same, and has no count.
 // Among the page's links, they were "1", "0" and "0".
 test("the overview's links to the log say what they count", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
@@ -106,6 +105,7 @@ test("the overview's links to the log say what they count", async ({ dashboard, 
 		await expect(page.getByRole("link", { name, exact: true })).toBeVisible();
 });
 
+// The page's first line stayed the same, and has no count.
 test("a filter's result is announced, but not how it grows", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	await openLog({ dashboard, page }, "?type=purchase.completed&type=customer.created");

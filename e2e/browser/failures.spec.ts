@@ -223,8 +223,8 @@ test("what waits for a webhook says that it can't be loaded", async ({ dashboard
 	await expect(alert).toHaveCount(0);
 });
 
-// The code had the header names of a service with the default brand, and the requests were loading for good.
-test("what the Verify tab needs and can't load is said, and can be loaded again", async ({ dashboard, page }) => {
+// The code had the header names of a service with the default brand, and the requests seemed to load forever.
+test("the Verify tab says what it can't load, and can load it again", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
 	await dashboard.enter(page);

@@ -55,7 +55,7 @@ test("a sample request shows the URL as it is called", async ({ dashboard, page 
 	await expect(page.getByText("https://example.com/hooks", { exact: true })).toBeVisible();
 });
 
-// A screen reader heard that it passes the checks.
+// Screen readers announced that it passes the checks.
 test("a URL whose name couldn't be looked up isn't said to pass the checks", async ({ dashboard, page }) => {
 	await dashboard.enter(page);
 	const slow = "slow.example did not resolve within 3 seconds. It may resolve when an event is sent.";

@@ -13,7 +13,7 @@ interface NewKey {
 export interface KeyTrial {
 	/** What the command does, in sentences. */
 	readonly words: string;
-	/** Of a POSIX shell. */
+	/** For a POSIX shell. */
 	readonly command: string;
 }
 
@@ -26,13 +26,10 @@ const TYPE: EventType = "delivery.success";
  * another one. Null if the key may do neither.
  */
 export function keyTrial(origin: string, projectId: string, { key, scopes, at }: NewKey): KeyTrial | null {
+	const project = `${origin}/v1/projects/${projectId}`;
 	const header = (text: string) => `-H ${quote(text)}`;
 	const call = (path: string, ...words: string[]) =>
-		[
-			`curl ${quote(`${origin}/v1/projects/${projectId}/${path}`)}`,
-			header(`Authorization: Bearer ${key}`),
-			...words,
-		].join(" \\\n  ");
+		[`curl ${quote(`${project}/${path}`)}`, header(`Authorization: Bearer ${key}`), ...words].join(" \\\n  ");
 	if (scopes.includes("read")) return { words: "Try it by listing the project's webhooks.", command: call("webhooks") };
 	if (!scopes.includes("publish")) return null;
 	const event = { id: `evt_sample_${at.toString(36)}`, type: TYPE, data: eventTypeEntry(TYPE).sample };

@@ -16,8 +16,8 @@ const otherMethods = (allow = ""): string =>
 /** Advice by status code, where it is more specific than advice for the class. */
 const BY_STATUS: Readonly<Record<number, Explanation>> = {
 	304: ({ host }) => ({
-		why: `${host} says that nothing has changed, which isn't an answer to a POST. Only a 2xx response counts as accepted.`,
-		tries: ["Have the receiver return 2xx.", "Check whether a cache in front of it answers in its place."],
+		why: `${host} says that nothing has changed, which isn't a valid response to a POST. Only a 2xx response counts as accepted.`,
+		tries: ["Have the receiver return 2xx.", "Check whether a cache in front of it responded instead."],
 	}),
 	400: ({ host }) => ({
 		why: `${host} rejects the request itself.`,
