@@ -3312,6 +3312,7 @@ export interface components {
             readonly response_ms: number;
             /** @description The first 1,024 bytes. Anything that isn't UTF-8 appears as U+FFFD. */
             readonly response_body: string;
+            /** @description Whether the rest of the body is missing: it was longer, or didn't arrive. */
             readonly response_truncated: boolean;
             /** @description Some header fields of a response that isn't 2xx, names in lower case: allow, cf-mitigated, cf-ray, content-encoding, content-type, date, location, retry-after, server, via, www-authenticate, x-powered-by, x-request-id. No others are stored. Long values are cut off, and characters that aren't visible appear as U+FFFD. */
             readonly response_headers: {

@@ -229,7 +229,7 @@ export async function getLog(id: string, options: ConnectionOptions & { readonly
 		showHeaders(attempt.response_headers);
 	}
 	const cut = attempt.response_truncated
-		? colors.dim("  incomplete: the rest was beyond the first 1,024 bytes, or didn't arrive in time")
+		? colors.dim("  incomplete: the rest was beyond the first 1,024 bytes, or didn't arrive")
 		: "";
 	console.log(`\n${colors.bold("Response body")}${cut}`);
 	console.log(response_body === "" ? colors.dim("empty") : cleanLines(response_body));

@@ -65,7 +65,7 @@ function Received({ attempt, status }: { attempt: Attempt; status: number }) {
 			)}
 			<Text size="xs" c="dimmed" mt={8}>
 				{response_truncated && response_body !== ""
-					? "The rest of the body was beyond the first 1,024 bytes, or didn't arrive in time. "
+					? "The rest of the body was beyond the first 1,024 bytes, or didn't arrive. "
 					: ""}
 				{isAccepted
 					? "Headers of accepted requests aren't stored."

@@ -73,7 +73,9 @@ export const Attempt = component("Attempt")({
 	request_body: Type.String({ description: "The exact body that was sent or would have been sent." }),
 	...response,
 	response_body: Type.String({ description: "The first 1,024 bytes. Anything that isn't UTF-8 appears as U+FFFD." }),
-	response_truncated: Type.Boolean(),
+	response_truncated: Type.Boolean({
+		description: "Whether the rest of the body is missing: it was longer, or didn't arrive.",
+	}),
 	response_headers: Type.Record(Type.String(), Type.String(), {
 		description: `Some header fields of a response that isn't 2xx, names in lower case: ${[...KEPT_HEADERS].join(", ")}. No others are stored. Long values are cut off, and characters that aren't visible appear as U+FFFD.`,
 	}),
