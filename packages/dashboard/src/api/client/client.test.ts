@@ -160,3 +160,20 @@ it.each([
 	await expect.poll(() => observer.getCurrentResult().data?.projects[0]?.role).toBe("viewer");
 	stop();
 });
+
+// One for the session itself was requested again and again, as fast as the proxy responded.
+it("doesn't refetch the session after a proxy's 403", async () => {
+	let requests = 0;
+	answer = (_, response) =>
+		++requests === 1 ? response.end(JSON.stringify(SESSION)) : response.writeHead(403).end("<h1>Forbidden</h1>");
+	const observer = new QueryObserver(queryClient, {
+		queryKey: SESSION_KEY,
+		queryFn: () => callApi<Session>("GET", `${origin}/v1/session`),
+	});
+	const stop = observer.subscribe(() => {});
+	await expect.poll(() => observer.getCurrentResult().isSuccess).toBe(true);
+	void queryClient.invalidateQueries({ queryKey: SESSION_KEY });
+	await expect.poll(() => observer.getCurrentResult().isRefetchError).toBe(true);
+	expect(requests).toBe(2);
+	stop();
+});

@@ -35,6 +35,12 @@ export function callUrl(template: string, { path = {}, query = {} }: Pick<CallOp
 }
 
 /**
+ * Codes of refusals after which the session is refetched: the user's role or the project's apps have changed, and so has
+ * what pages may offer. A proxy's 403 has no code; if it refused the session itself, refetching would never end.
+ */
+const RIGHTS_CHANGED: ReadonlySet<string> = new Set(["forbidden", "app-not-installed"]);
+
+/**
  * One API call with the session's cookie, and with its CSRF token if it changes something. Returns the JSON body, or
  * undefined for 204. Throws {@link ApiError} for anything but success; a 401 also ends the session here, unless another
  * one has begun, and one about a missing right or app refetches it.
@@ -64,8 +70,7 @@ export async function callApi<Body>(method: Method, template: string, options: C
 		if (response.status === 401 && session !== null && session === csrfToken()) forgetSession();
 		const wait = Number(response.headers.get("retry-after") ?? Number.NaN);
 		const error = new ApiError(problemOf(text, response), Number.isFinite(wait) ? wait : null);
-		// The user's role or the project's apps have changed, and so has what pages may offer.
-		if (error.status === 403 || error.code === "app-not-installed") void refreshSession();
+		if (RIGHTS_CHANGED.has(error.code)) void refreshSession();
 		throw error;
 	}
 	return (response.status === 204 ? undefined : JSON.parse(text)) as Body;
