@@ -191,7 +191,7 @@ test("names the actor as at the time: people, keys, and the operator's key", asy
 	]);
 });
 
-// Of a selection it once only kept the number.
+// It kept only the number of selected deliveries.
 test("a bulk action names its webhook, if it's one, and the filter or the first deliveries that it changed", async () => {
 	const project = await api.project();
 	const targets = [];

@@ -30,7 +30,7 @@ describe("an incident", () => {
 		);
 		// Without its second day, it seemed to have lasted for an hour.
 		expect(incidentSpan({ ...OVER, started_at: at(10, 34, 20) }, NOW)).toBe("20 Nov, 10:34–21 Nov, 11:20");
-		// It said 12:31 at 12:30:10, of one that was over.
+		// At 12:30:10, a past one ended at 12:31.
 		expect(incidentSpan({ ...OVER, started_at: at(12, 30), ended_at: at(12, 31) }, NOW)).toBe("12:30");
 		expect(incidentSpan({ ...OVER, started_at: at(23, 50, 20), ended_at: at(0, 0) }, NOW)).toBe("20 Nov, 23:50–23:59");
 	});
@@ -46,8 +46,8 @@ describe("an incident", () => {
 		expect(incidentCause({ ...ONGOING, deliveries: { ...DELIVERIES, capped: true } })).toBe("Returning 500");
 	});
 
-	// It said "Returning 301" of a webhook to which nothing was sent any more.
-	it("doesn't go on while its webhook is paused", () => {
+	// It said "Returning 301" of a paused webhook.
+	it("doesn't continue while its webhook is paused", () => {
 		expect(incidentCause(ONGOING, true)).toBe("Returned 500 until it was paused");
 		expect(incidentSpan(ONGOING, NOW, true)).toBe("From 10:34");
 		expect(incidentCause({ ...ONGOING, status_code: null, error_code: "timeout" }, true)).toBe(

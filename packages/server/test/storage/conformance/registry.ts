@@ -43,7 +43,7 @@ export function describeRegistry(harness: StorageHarness): void {
 			expect(await world.storage.setDeveloperApp({ projectId: world.id("project"), installed: true })).toBeNull();
 		});
 
-		// A request that the API had let through before went on to create a webhook, which no one could see or pause.
+		// A request that the API had authorized before still created a webhook, which no one could see or pause.
 		test("no webhook is created or resumed once the Developer app has been removed", async () => {
 			const { storage } = world;
 			const projectId = await world.project();

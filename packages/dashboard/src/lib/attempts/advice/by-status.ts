@@ -111,7 +111,7 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 	}),
 };
 
-/** Advice about a response other than success, whatever else it says. */
+/** Advice that follows only from the status; not for success. */
 export function byStatus(status: number, failure: Failure): Advice {
 	const own = BY_STATUS[status];
 	if (own !== undefined) return own(failure);

@@ -99,7 +99,7 @@ export function IncidentsSection(props: IncidentsSectionProps) {
 	);
 }
 
-/** When attempts of its deliveries failed, as the log's filter has it. */
+/** When attempts of its deliveries failed, as a filter of the log. */
 const failuresOf = ({ failures_since, failures_until }: Incident) => ({
 	since: failures_since,
 	...(failures_until !== null && { until: failures_until }),
