@@ -53,7 +53,7 @@ const LISTEN = `
 		}
 	}).observe(document, { subtree: true, childList: true, characterData: true });
 `;
-/** What was said since the last call, once it includes a text. */
+/** All announcements since the last call, once they include a text. */
 async function expectSaid(page: Page, text: string | RegExp): Promise<string[]> {
 	const all: string[] = [];
 	await expect
@@ -148,7 +148,7 @@ test("the fault of a field that has the focus is announced each time", async ({ 
 	}
 });
 
-// It went to the page as a whole, because there is nothing to save any more.
+// It went to the page as a whole, because the button was disabled with nothing left to save.
 test("a form's button keeps the focus when it has saved", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

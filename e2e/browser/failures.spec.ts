@@ -241,7 +241,7 @@ test("the Verify tab says what it can't load, and can load it again", async ({ d
 	await expect(alert).toHaveCount(0);
 });
 
-// An error took its place.
+// An error replaced it.
 test("a test's result stays if it can't be loaded again", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
@@ -299,10 +299,7 @@ test.describe("a new service", () => {
 	test.use({ ownService: true });
 
 	// Someone who looked for the token in a terminal came back to an empty form.
-	test("what was entered for the setup stays if the service can't be reached for a while", async ({
-		dashboard,
-		page,
-	}) => {
+	test("the setup form keeps its entries if the service can't be reached for a while", async ({ dashboard, page }) => {
 		await page.clock.install();
 		await page.goto(dashboard.setupLink);
 		const name = page.getByLabel("Your name");
