@@ -9,6 +9,9 @@ const LOGIN_PATH =
 	/(?:^|[/?&#=._-])(?:log[_-]?in|sign[_-]?in|wp-login|oauth2?|sso|saml|authorize|session)(?:$|[/?&#=._-])/i;
 const LOGIN_PAGE = /<input[^>]+type\s*=\s*["']?password|<title>[^<]*\b(?:log ?in|sign ?in|authentication required)\b/i;
 
+/** Spring Security's default. */
+const SPRING_REALM = /^\s*basic realm="Realm"/i;
+
 /** Where a redirect leads; null if it doesn't say. */
 function targetOf({ url, headers }: Failure): URL | null {
 	const { location } = headers;
@@ -80,10 +83,15 @@ export const INTERMEDIARIES: readonly AdviceRule[] = [
 		name: "basic authentication",
 		statuses: among(401),
 		fits: ({ headers }) => /^\s*(?:basic|digest|negotiate|ntlm)\b/i.test(headers["www-authenticate"] ?? ""),
-		advice: ({ host }) => ({
+		advice: ({ host, headers }) => ({
 			why: `${host} asks for a user name and password (HTTP authentication).`,
 			tries: [
 				"Exclude this path from HTTP authentication. Webhooks can't log in; the signature proves where the request comes from.",
+				...(SPRING_REALM.test(headers["www-authenticate"] ?? "")
+					? [
+							"With Spring Security, also exclude it from CSRF protection (ignoringRequestMatchers): without a token, a POST may get 401, too.",
+						]
+					: []),
 			],
 		}),
 	},

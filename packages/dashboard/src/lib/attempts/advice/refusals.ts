@@ -1,5 +1,5 @@
 /** Checks that refuse a request, in the receiver or in front of it: firewalls, frameworks, code that verifies signatures. */
-import { SETTINGS } from "./failure.ts";
+import { type Advice, type Failure, SETTINGS } from "./failure.ts";
 import { type AdviceRule, among, CLOUDFLARE, says } from "./rule.ts";
 
 /** Statuses with which receivers refuse a request that they have understood. */
@@ -7,6 +7,18 @@ const isRefusal = among(400, 401, 403, 419, 422);
 
 const BOT_PROTECTION =
 	/just a moment|attention required|cf-(?:chl|wrapper|error)|captcha|enable (?:javascript|js) and|\b(?:a human|a robot|(?:are|not|you) human|human verification)\b|incapsula|imperva|datadome|perimeterx|sucuri|akamai|edgesuite|wordfence|mod_?security|web application firewall|request (?:was )?blocked|bot (?:protection|detection)/i;
+/** Spring's default 403. It doesn't name CSRF protection, which is what refuses a POST without a token by default. */
+const SPRING_FORBIDDEN =
+	/^\s*\{"timestamp":[^,]{1,40},"status":403,"error":"Forbidden",(?:"message":"[^"]{0,100}",)?"path":/;
+
+const badSignature = ({ host }: Failure): Advice => ({
+	why: `${host} says that the signature is invalid.`,
+	tries: [
+		"Check that the receiver uses this webhook's current secret. If it's lost or was rotated, rotate it again.",
+		"Verify the body exactly as received, before parsing it: parsing and serializing it again changes its bytes.",
+		"Compare with the code under Verify on the webhook's page.",
+	],
+});
 
 export const REFUSALS: readonly AdviceRule[] = [
 	{
@@ -41,11 +53,12 @@ export const REFUSALS: readonly AdviceRule[] = [
 		// Any page of Rails or Laravel has a field or meta tag of that name.
 		fits: says(
 			/(?<!name=["']?)\b[cx]srf|invalid.?authenticity.?token|forgery|page (?:has )?expired|the change you wanted was rejected/i,
+			SPRING_FORBIDDEN,
 		),
 		advice: ({ host }) => ({
 			why: `The framework of ${host} protects this path against cross-site requests (CSRF), and webhooks have no such token.`,
 			tries: [
-				"Exclude the path from CSRF protection: “except” of validateCsrfTokens in Laravel, @csrf_exempt in Django, skip_forgery_protection in Rails.",
+				"Exclude the path from CSRF protection: “except” of validateCsrfTokens in Laravel, @csrf_exempt in Django, skip_forgery_protection in Rails, ignoringRequestMatchers in Spring Security.",
 				"The signature proves where the request comes from, so verify it instead.",
 			],
 		}),
@@ -115,18 +128,31 @@ export const REFUSALS: readonly AdviceRule[] = [
 		}),
 	},
 	{
+		name: "Standard Webhooks headers",
+		statuses: (status) => isRefusal(status) || status === 500,
+		// The text of all those libraries, whether the receiver catches the error or not.
+		fits: says(/missing required headers/i),
+		advice: ({ host }) => ({
+			why: `${host} says that headers are missing. Libraries of Standard Webhooks say so without webhook-id, webhook-timestamp and webhook-signature.`,
+			tries: [
+				"If the receiver uses a library of Standard Webhooks, turn on Standard Webhooks headers in the webhook's settings.",
+				"If they are on, check that nothing in front of the receiver removes them, and that it passes the request's headers to the library.",
+			],
+		}),
+	},
+	{
 		name: "signature",
 		statuses: isRefusal,
 		fits: says(
 			/signature|hmac|\b(?:un|not )signed\b|\bsigned (?:request|payload|body)|verification failed|(?:failed to|could ?n.t|cannot) verify/i,
 		),
-		advice: ({ host }) => ({
-			why: `${host} says that the signature is invalid.`,
-			tries: [
-				"Check that the receiver uses this webhook's current secret. If it's lost or was rotated, rotate it again.",
-				"Verify the body exactly as received, before parsing it: parsing and serializing it again changes its bytes.",
-				"Compare with the code under Verify on the webhook's page.",
-			],
-		}),
+		advice: badSignature,
+	},
+	{
+		name: "signature exception",
+		// Another exception may be about any signature, such as that of a program.
+		statuses: among(500),
+		fits: says(/\bWebhookVerification(?:Error|Exception)\b/),
+		advice: badSignature,
 	},
 ];

@@ -39,6 +39,11 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 		{ code: 419, body: "<title>Page Expired</title>" },
 		{ code: 422, body: "ActionController::InvalidAuthenticityToken" },
 		{ code: 403, body: '{"message":"invalid csrf token"}' },
+		// Spring doesn't say that it's CSRF protection, so the advice was about firewalls.
+		{
+			code: 403,
+			body: '{"timestamp":"2026-11-29T10:00:00.000+00:00","status":403,"error":"Forbidden","path":"/in"}',
+		},
 	],
 	timestamp: [
 		{ code: 400, body: "timestamp outside the tolerance zone" },
@@ -60,6 +65,12 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 		{ code: 401, body: '{"code":"rest_forbidden","message":"Sorry, you are not allowed to do that."}' },
 		{ code: 401, body: '{"code":"rest_not_logged_in","message":"You are not currently logged in."}' },
 	],
+	// With the webhook's Standard Webhooks headers off, the advice was to read the response.
+	"Standard Webhooks headers": [
+		{ code: 400, body: "<pre>WebhookVerificationError: Missing required headers<br> &nbsp; &nbsp;at Webhook.verify" },
+		{ code: 401, body: '{"error":"missing required headers"}' },
+		{ code: 500, body: "Error: Missing required headers" },
+	],
 	signature: [
 		{ code: 400, body: '{"error":"Invalid signature"}' },
 		{ code: 401, body: "HMAC mismatch" },
@@ -68,6 +79,12 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 		{ code: 400, body: "No signatures found matching the expected signature for payload." },
 		{ code: 400, body: "Missing X-Webhook-Signature header" },
 		{ code: 401, body: '{"timestamp":1795082400000,"status":401,"message":"Failed to verify the webhook"}' },
+	],
+	"signature exception": [
+		{
+			code: 500,
+			body: "<pre>WebhookVerificationError: No matching signature found<br> &nbsp; &nbsp;at Webhook.verify",
+		},
 	],
 	tunnel: [
 		{ code: 404, body: "Tunnel abc.ngrok-free.app not found. ERR_NGROK_3200" },
@@ -187,6 +204,13 @@ it("begins with advice that makes sense where neither the reason nor the respons
 	]);
 	for (let code = 300; code < 600; code++)
 		expect(adviceFor(factsOf({ code })).tries[0], `${code}`).not.toMatch(OUT_OF_CONTEXT);
+});
+
+it("warns of Spring's CSRF protection, whose 401 looks like one for a missing login", () => {
+	const of = (realm: string) =>
+		adviceFor(factsOf({ code: 401, headers: { "www-authenticate": `Basic realm="${realm}"` } })).tries.join();
+	expect(of("Realm")).toContain("ignoringRequestMatchers");
+	expect(of("Staging")).not.toContain("Spring");
 });
 
 it("says nothing special about responses that say nothing special", () => {
