@@ -32,3 +32,18 @@ test("a JSON object's message is quoted in place of the object, as inert as othe
 	expect(responseExcerpt('["error"]')).toBe('["error"]');
 	expect(responseExcerpt("null")).toBe("null");
 });
+
+// The webhook's page said "Internal Server Error" of Spring, and nothing of Express.
+test("an exception's first line is quoted, in Spring's and Express's errors", () => {
+	const trace =
+		'"trace":"java.lang.NullPointerException: \\"order\\" is null\\n\\tat com.example.Hooks.take(Hooks.java:42)\\n';
+	const spring = `{"timestamp":"2026-11-29T10:00:00.000+00:00","status":500,"error":"Internal Server Error",${trace}`;
+	expect(responseExcerpt(spring)).toBe('java.lang.NullPointerException: "order" is null');
+	expect(responseExcerpt(`{"message":"out of stock",${trace}`)).toBe("out of stock");
+	const express = (text: string) => `<!DOCTYPE html>\n<html lang="en">\n<body>\n<pre>${text}</pre>\n</body>\n</html>\n`;
+	expect(responseExcerpt(express("TypeError: no &#39;id&#39; in &lt;b&gt;<br> &nbsp; &nbsp;at /app/a.js:1:2"))).toBe(
+		"TypeError: no 'id' in <b>",
+	);
+	expect(responseExcerpt(express("Cannot POST /in"))).toBe("Cannot POST /in");
+	expect(responseExcerpt(express("&lt;pre&gt;\u202e"))).toBe("<pre>⟨U+202E⟩");
+});

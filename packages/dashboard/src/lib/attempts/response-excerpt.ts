@@ -11,13 +11,19 @@ const DEPTH = 3;
 /** The first of them in an object that was cut off, if it is a whole text. */
 const IN_CUT_OBJECT = /"(?:message|msg|error|detail|title)"\s*:\s*("(?:[^"\\]|\\.)+")/;
 
+/** The first line of a trace in an object that was cut off: Spring's message comes after it. */
+const TRACE_IN_CUT_OBJECT = /"trace"\s*:\s*("(?:[^"\\]|\\[^nr]){1,1000})\\[nr]/;
+/** The first line of preformatted text, in which Express says what went wrong. */
+const PREFORMATTED = /<pre>([^<\n]{1,1000})/i;
+const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', "#39": "'", nbsp: " ", amp: "&" };
+
 /**
  * What a response's body says, in one line and cut: its message if it is a JSON object with one, otherwise its beginning.
- * "" if it is a page, which says little in one line.
+ * Of a page, the first line of preformatted text; "" if it has none, because it says little in one line.
  */
 export function responseExcerpt(body: string): string {
+	if (/^\s*</.test(body)) return cutEnd(oneLine(unescaped(PREFORMATTED.exec(body)?.[1] ?? "")), LENGTH);
 	const line = oneLine(messageIn(body) ?? body);
-	if (line.startsWith("<")) return "";
 	return cutEnd(line, LENGTH);
 }
 
@@ -26,8 +32,18 @@ const oneLine = (text: string) => inertText(text.replaceAll(/\s+/g, " ").trim())
 function messageIn(body: string): string | undefined {
 	// Only objects: texts and lists have no such members.
 	if (!/^\s*\{/.test(body)) return undefined;
-	return textIn(parsed(body) ?? parsed(IN_CUT_OBJECT.exec(body)?.[1] ?? ""), DEPTH);
+	return textIn(parsed(body) ?? parsedPart(body), DEPTH);
 }
+
+/** What says most in an object that was cut off. */
+function parsedPart(body: string): unknown {
+	const trace = TRACE_IN_CUT_OBJECT.exec(body)?.[1];
+	const [, text = ""] = IN_CUT_OBJECT.exec(body) ?? [];
+	return parsed(trace === undefined || /"(?:message|msg)"\s*:\s*"[^"]/.test(body) ? text : `${trace}"`);
+}
+
+const unescaped = (html: string) =>
+	html.replaceAll(/&([a-z]{2,4}|#39);/g, (all, name: string) => ENTITIES[name] ?? all);
 
 function parsed(json: string): unknown {
 	try {
