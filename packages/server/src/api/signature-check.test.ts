@@ -71,6 +71,20 @@ test("a body must be base64 with its padding", async () => {
 		expect(await api.call("POST", path, { body: { body } }), body).toMatchObject({ status: 422, json: { errors } });
 });
 
+// It only said that the signature is in base64.
+test("it says how to get the signature of Standard Webhooks", async () => {
+	const { path, secret, timestamp, eventId, body } = await sent();
+	const details = async (seen: object) =>
+		((await api.call("POST", path, { body: seen })).json as unknown as { findings: { detail: string }[] }).findings
+			.map(({ detail }) => detail)
+			.join(" ");
+	const key = Buffer.from(secret.replace("whsec_", ""), "base64");
+	const standard = createHmac("sha256", key).update(`${eventId}.${timestamp}.`).update(body).digest("base64");
+	expect(await details({ signature: `v1,${standard}` })).toContain("turn on Standard Webhooks headers");
+	const own = Buffer.from(signed(secret, timestamp, body), "hex").toString("base64");
+	expect(await details({ signature: own })).not.toContain("Standard Webhooks");
+});
+
 test("it tells which of secret, body, timestamp and clock is wrong", async () => {
 	const { path, secret, timestamp, body } = await sent();
 	const right = signed(secret, timestamp, body);

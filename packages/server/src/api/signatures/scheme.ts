@@ -88,16 +88,23 @@ export function schemeOf(
 			"timestamp_missing",
 			"The timestamp wasn't signed. The signed text is the timestamp, a full stop, and the body.",
 		),
-		form: given === null ? null : formFinding(given),
+		form: given === null ? null : formFinding(given, given.hex !== signature),
 		wrongSecrets: "another webhook's, an old one, in quotes, with whitespace around it, or without whsec_ at its start",
 	};
 }
 
-/** What is wrong with its form, compared with our own header. */
-function formFinding({ notation, prefixed }: GivenSignature): Finding | null {
+/**
+ * What is wrong with its form, compared with our own header.
+ *
+ * @param isOther whether it isn't the signature in that header
+ */
+function formFinding({ notation, prefixed }: GivenSignature, isOther: boolean): Finding | null {
 	const found = (detail: string) => wrong("signature_form", detail);
 	if (notation === "HEX")
 		return found("The signature is in capital letters. The header has lower-case ones; compare bytes, not text.");
-	if (notation === "base64") return found("The signature is in base64. The header has 64 hexadecimal digits.");
+	if (notation === "base64")
+		return found(
+			`The signature is in base64. The header has 64 hexadecimal digits.${isOther ? " If the receiver uses a library of Standard Webhooks, turn on Standard Webhooks headers in the webhook's settings, then replay the delivery." : ""}`,
+		);
 	return prefixed ? found("The header has only the 64 digits, without anything before them.") : null;
 }
