@@ -111,19 +111,25 @@ export function CrashPage({ error, reset }: ErrorComponentProps) {
 function MissingPartPage() {
 	const online = useOnline();
 	const [wasOffline] = useState(!online);
-	const [tried, setTried] = useState(false);
+	const [state, setState] = useState<"loading" | "away" | "missing">("loading");
+	const isAway = wasOffline || state === "away";
 	useEffect(() => {
 		if (!online) return;
 		let isOver = false;
-		void isReachable().then((reachable) => {
+		const look = async () => {
+			const reachable = await isReachable();
 			if (isOver) return;
-			if (reachable && wasOffline) window.location.reload();
-			else setTried(!reachable || !reloadOnce(Date.now()));
-		});
+			if (!reachable) setState("away");
+			else if (isAway) window.location.reload();
+			else if (!reloadOnce(Date.now())) setState("missing");
+		};
+		void look();
+		const timer = isAway ? setInterval(() => void look(), LOOK_MS) : undefined;
 		return () => {
 			isOver = true;
+			clearInterval(timer);
 		};
-	}, [online, wasOffline]);
+	}, [online, isAway]);
 	if (!online) {
 		return (
 			<Fallback title="You're offline" actions={null}>
@@ -131,13 +137,15 @@ function MissingPartPage() {
 			</Fallback>
 		);
 	}
-	if (!tried) return <PendingPage />;
+	if (state === "loading") return <PendingPage />;
 	return (
 		<Fallback
 			title="This page couldn't be loaded"
 			actions={<Button onClick={() => window.location.reload()}>Reload</Button>}
 		>
-			The dashboard may just have been upgraded, or the connection broke. Deliveries aren't affected.
+			{state === "away"
+				? "The service can't be reached right now. The page opens once it's back."
+				: "The dashboard may just have been upgraded. Deliveries aren't affected."}
 		</Fallback>
 	);
 }
