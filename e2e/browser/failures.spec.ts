@@ -106,6 +106,26 @@ test("a webhook's settings stay usable while its health can't be loaded", async 
 	await expect(page.getByText("Nothing is waiting.")).toHaveCount(0);
 });
 
+// Of three, it said "Its last attempt was".
+test("a bulk replay says when deliveries of the same moment were last tried", async ({ dashboard, page }) => {
+	await dashboard.failing("Accounting", 1);
+	await dashboard.enter(page);
+	let count = 3;
+	const at = new Date().toISOString();
+	await page.route("**/replays", (route) =>
+		route.fulfill({ json: { count, groups: [], oldest_at: at, newest_at: at, next_cursor: null } }),
+	);
+	await page.goto(dashboard.project("/logs"));
+	const dialog = page.getByRole("dialog");
+	const replay = page.getByRole("button", { name: "Replay all matching" });
+	await replay.click();
+	await expect(dialog).toContainText("Their last attempts were");
+	await dialog.getByRole("button", { name: "Cancel" }).click();
+	count = 1;
+	await replay.click();
+	await expect(dialog).toContainText("Its last attempt was");
+});
+
 // It ended after the first step, as if it had been stopped again.
 test("a bulk replay that failed while it was being stopped can be begun again", async ({ dashboard, page }) => {
 	await dashboard.failing("Accounting", 1);

@@ -17,7 +17,7 @@ interface GroupsProps {
 }
 
 /** Counted deliveries by event type and webhook, and from when they are. */
-export function Groups({ counted: { groups, oldestAt, newestAt }, nameOf }: GroupsProps) {
+export function Groups({ counted: { count, groups, oldestAt, newestAt }, nameOf }: GroupsProps) {
 	const shown = groups.length > MAX_GROUPS + 1 ? groups.slice(0, MAX_GROUPS) : groups;
 	const others = groups.slice(shown.length);
 	return (
@@ -52,7 +52,7 @@ export function Groups({ counted: { groups, oldestAt, newestAt }, nameOf }: Grou
 				<Text size="sm">
 					{oldestAt === newestAt ? (
 						<>
-							Its last attempt was <When at={oldestAt} />.
+							{count === 1 ? "Its last attempt was" : "Their last attempts were"} <When at={oldestAt} />.
 						</>
 					) : (
 						<>
