@@ -173,7 +173,7 @@ test("WAITING includes retries, as in the dashboard", async () => {
 	await tail.until("the failed attempt", () => tail.lines.some(({ status }) => status === "retrying"));
 	await tail.end("SIGINT");
 	expect((await on.user.run(["webhooks", "list"])).out).toMatch(new RegExp(`${id} +failing +1 `));
-	expect((await on.user.run(["webhooks", "get", id])).out).toMatch(/Waiting +1 to be retried\n/);
+	expect((await on.user.run(["webhooks", "get", id])).out).toMatch(/Waiting +1 to be retried\nTo decide +nothing\n/);
 });
 
 test("logs are followed, and failed deliveries replayed after showing how many", async () => {
@@ -195,6 +195,10 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 			.map(({ event_id }) => event_id)
 			.sort(),
 	).toEqual(["evt_1", "evt_2"]);
+	// It only said that nothing waits.
+	expect((await on.user.run(["webhooks", "get", id])).out).toMatch(
+		/Waiting +nothing\nTo decide +2 failed for good: replay them, or dismiss them in the dashboard\n/,
+	);
 	// "No delivery matches." read as if the event didn't exist.
 	const none = await on.user.run(["replay", "--webhook", id, "--type", "customer.created"]);
 	expect(none).toMatchObject({ code: 0, out: expect.stringMatching(/^No failed delivery matches\. Those that wait/) });

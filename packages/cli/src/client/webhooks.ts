@@ -44,6 +44,7 @@ const DESCRIPTION_WIDTH = 30;
 interface Health {
 	readonly state: keyof typeof COLORS;
 	readonly waiting: { readonly count: number };
+	readonly dead_letters: number;
 }
 
 /** By webhook. Pending retries and replays, with the backlog, are what the dashboard shows as waiting. */
@@ -68,6 +69,7 @@ export async function getWebhook(id: string, options: ConnectionOptions): Promis
 	const { backlog } = webhook;
 	const health = (await healthsOf(client, project)).get(id);
 	const again = health?.waiting.count ?? 0;
+	const failed = health?.dead_letters ?? 0;
 	const first = backlog.oldest_at ? `${backlog.events} new, the oldest from ${ago(backlog.oldest_at)}` : "";
 	const waiting = [first, again > 0 ? `${again} to be retried` : ""].filter(Boolean).join("; ");
 	printFields([
@@ -79,6 +81,7 @@ export async function getWebhook(id: string, options: ConnectionOptions): Promis
 		["Events", webhook.events.join(", ")],
 		["Created", `${webhook.created_at}  ${colors.dim(ago(webhook.created_at))}`],
 		["Waiting", waiting || "nothing"],
+		["To decide", failed > 0 ? `${failed} failed for good: replay them, or dismiss them in the dashboard` : "nothing"],
 	]);
 }
 
