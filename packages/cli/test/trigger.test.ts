@@ -163,6 +163,9 @@ test.each([
 		/^--brand is "My shop"; it must be the word/,
 	],
 	[["trigger", "purchase.completed", "--to", "3000", "--id", "evt ä"], /^--id is "evt ä", which no header can carry/],
+	// It said that the request may not come from Posthorn, and that the header was sent more than once.
+	[["verify", "-H", "webhook-signature: v1,AAAA"], /^This is the signature of Standard Webhooks/],
+	[["verify", "--timestamp", "1700000000", "--signature", "v1,AAAA"], /^This is the signature of Standard Webhooks/],
 	[["verify", "--brand", ""], /^--brand is ""; it must be the word/],
 ])("refuses %j", async (args, message) => {
 	const { code, err } = await on.user.run(args, offline);

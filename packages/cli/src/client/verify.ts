@@ -26,6 +26,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
 	const names = headerNames(brand);
 	const headers = headersOf(options, names);
 	const isSigned = [options.header, options.timestamp, options.signature].some((given) => given !== undefined);
+	if (isSigned) checkScheme(headers, names);
 	if (isSigned || options.event === undefined) checkGiven(options, headers, names);
 	const body = await readInput(options.body ?? "-", "--body");
 	const sent = options.event === undefined ? null : await sentBytes(options.event, options);
@@ -75,6 +76,21 @@ function headersOf({ header = [], timestamp, signature }: VerifyOptions, names: 
 	if (timestamp) headers[names.timestamp.toLowerCase()] = timestamp;
 	if (signature) headers[names.signature.toLowerCase()] = signature;
 	return headers;
+}
+
+/**
+ * Receivers with a library of Standard Webhooks see that signature.
+ *
+ * @throws UsageError if there is no other
+ */
+function checkScheme(headers: Readonly<Record<string, string>>, names: ReturnType<typeof headerNames>): void {
+	const own = headers[names.signature.toLowerCase()];
+	if (own === undefined ? headers["webhook-signature"] === undefined : !/^v1,/.test(own)) return;
+	throw new UsageError([
+		"This is the signature of Standard Webhooks, which this command doesn't check. The request carries another one:",
+		`pass ${names.timestamp} and ${names.signature}. “Why is a signature refused?” on the webhook's Verify tab`,
+		"in the dashboard takes both.",
+	]);
 }
 
 /**
