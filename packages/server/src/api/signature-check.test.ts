@@ -183,6 +183,31 @@ test("it knows the signature of Standard Webhooks, too", async () => {
 	expect(await codes(path, { signature: right })).toEqual(["wrong secret_rotated", "right signature_right"]);
 });
 
+// With a body, it said that the secret is wrong; without padding, that the signature is right.
+test("it knows a signature in the other one's notation", async () => {
+	const { path, secret, timestamp, eventId, body } = await sent({ standard_webhooks: true });
+	const key = Buffer.from(secret.slice("whsec_".length), "base64");
+	const of = (key: Buffer | string, head: string) => createHmac("sha256", key).update(head).update(body);
+	const seen = { body: body.toString("base64"), timestamp };
+	const same = ["right body_same", "right timestamp_same"];
+	const head = `${eventId}.${timestamp}.`;
+	const wrongForm = [...same, "wrong signature_form", "right secret_right"];
+	expect(await codes(path, { signature: of(key, head).digest("hex"), ...seen })).toEqual(wrongForm);
+	expect(await codes(path, { signature: of(key, head).digest("base64url"), ...seen })).toEqual(wrongForm);
+	expect(await codes(path, { signature: of(key, `${eventId}.`).digest("hex"), ...seen })).toEqual([
+		...[...wrongForm, "wrong signature_text"],
+	]);
+	expect(await codes(path, { signature: of(secret, head).digest("hex"), ...seen })).toEqual([
+		...[...same, "wrong signature_form", "wrong secret_not_decoded"],
+	]);
+	expect(await codes(path, { signature: of(secret, "").digest("base64"), ...seen })).toEqual([
+		...[...wrongForm, "wrong timestamp_missing"],
+	]);
+	expect(await codes(path, { signature: of("other", head).digest("hex"), ...seen })).toEqual([
+		...[...same, "wrong secret_wrong"],
+	]);
+});
+
 test("after a rotation, earlier requests can't match, and after a deletion nothing can be checked", async () => {
 	const { path, webhook, secret, timestamp, body } = await sent();
 	const { json } = await api.call("POST", `${webhook}/rotate-secret`);

@@ -15,7 +15,7 @@ import {
 	unknown,
 	wrong,
 } from "./findings.ts";
-import { type GivenSignature, readSignature, type Scheme, schemeOf } from "./scheme.ts";
+import { type GivenSignature, ownScheme, readSignature, type Scheme, standardScheme } from "./scheme.ts";
 
 /** What the receiver had and computed. */
 export interface Seen {
@@ -35,7 +35,7 @@ interface SignedRequest {
 /** @param checks null if the webhook was deleted */
 export function diagnose(request: SignedRequest, checks: SignatureChecks | null, seen: Seen): Finding[] {
 	const given = seen.signature === undefined ? null : readSignature(seen.signature);
-	const scheme = schemeOf(request.eventId, request.sent, checks, given);
+	const scheme = schemeOf(request, checks, given, seen);
 	const secret = secretFinding(request.body, checks, scheme);
 	const findings: (Finding | null)[] = [secret];
 	if (seen.body !== undefined)
@@ -48,6 +48,27 @@ export function diagnose(request: SignedRequest, checks: SignatureChecks | null,
 	const byCode = new Map<string, Finding>();
 	for (const one of findings) if (one !== null && !byCode.has(one.code)) byCode.set(one.code, one);
 	return [...byCode.values()];
+}
+
+/** The scheme that explains the receiver's signature; if none or both do, the one whose notation it has. */
+function schemeOf(
+	{ eventId, sent, body }: SignedRequest,
+	checks: SignatureChecks | null,
+	given: GivenSignature | null,
+	seen: Seen,
+): Scheme {
+	const own = ownScheme(sent, checks, given);
+	const { timestamp, standardSignature } = sent;
+	if (standardSignature === undefined || given === null || given.hex === null) return own;
+	const { hex, notation } = given;
+	const standard = standardScheme(eventId, timestamp, standardSignature, checks, given);
+	const [likely, other] = notation === "hex" || notation === "HEX" ? [own, standard] : [standard, own];
+	const explains = (scheme: Scheme) =>
+		hex === scheme.signature ||
+		(scheme.check !== null &&
+			secretFinding(body, checks, scheme) === null &&
+			causeOf(scheme, body, scheme.check, hex, seen) !== null);
+	return !explains(likely) && explains(other) ? other : likely;
 }
 
 /** Why the current secret can't be compared with what was sent; null if it signed the request. */

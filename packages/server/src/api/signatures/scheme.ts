@@ -7,7 +7,7 @@ import { type Finding, wrong } from "./findings.ts";
 export interface GivenSignature {
 	/** In lower-case hexadecimal digits; null if it can't be one. */
 	readonly hex: string | null;
-	readonly notation: "hex" | "HEX" | "base64" | null;
+	readonly notation: "hex" | "HEX" | "base64" | "base64url" | null;
 	/** Whether something precedes it, such as `sha256=`. */
 	readonly prefixed: boolean;
 }
@@ -17,8 +17,10 @@ export function readSignature(given: string): GivenSignature {
 	const prefixed = text !== given.trim();
 	if (/^[0-9a-f]{64}$/.test(text)) return { hex: text, notation: "hex", prefixed };
 	if (/^[0-9a-f]{64}$/i.test(text)) return { hex: text.toLowerCase(), notation: "HEX", prefixed };
-	if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text))
-		return { hex: Buffer.from(text, "base64").toString("hex"), notation: "base64", prefixed };
+	if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) {
+		const notation = /^[A-Za-z0-9+/]{43}=$/.test(text) ? "base64" : "base64url";
+		return { hex: Buffer.from(text, "base64").toString("hex"), notation, prefixed };
+	}
 	return { hex: null, notation: null, prefixed };
 }
 
@@ -43,55 +45,65 @@ export interface Scheme {
 	readonly wrongSecrets: string;
 }
 
+type Sent = NonNullable<Attempt["sent"]>;
+
 /**
- * The scheme of Standard Webhooks if the receiver seems to have checked its signature, otherwise our own.
+ * Our own scheme.
  *
  * @param checks null if the webhook was deleted
  * @param given null if the receiver's signature isn't known
  */
-export function schemeOf(
-	eventId: string,
-	sent: NonNullable<Attempt["sent"]>,
+export const ownScheme = (
+	{ timestamp, signature }: Sent,
 	checks: SignatureChecks | null,
 	given: GivenSignature | null,
-): Scheme {
-	const { timestamp, signature, standardSignature } = sent;
-	const { own = null, standard = null } = checks ?? {};
-	if (standardSignature !== undefined && given?.notation === "base64" && given.hex !== signature)
-		return {
-			timestamp,
-			signature: Buffer.from(standardSignature, "base64").toString("hex"),
-			head: (at) => `${eventId}.${at}.`,
-			check: standard,
-			otherCheck: own,
-			otherSecret: wrong(
-				"secret_not_decoded",
-				"The secret was used as it is written. For Standard Webhooks, it is what follows whsec_, decoded from base64.",
-			),
-			shortHeads: ["", `${timestamp}.`, `${eventId}.`],
-			shortHead: wrong(
-				"signature_text",
-				"Not all of it was signed. The signed text is the id, the timestamp and the body, with full stops between them.",
-			),
-			form: null,
-			wrongSecrets: "another webhook's or an old one",
-		};
-	return {
-		timestamp,
-		signature,
-		head: (at) => `${at}.`,
-		check: own,
-		otherCheck: standard,
-		otherSecret: wrong("secret_decoded", "The secret was decoded from base64. Use it as it is written."),
-		shortHeads: [""],
-		shortHead: wrong(
-			"timestamp_missing",
-			"The timestamp wasn't signed. The signed text is the timestamp, a full stop, and the body.",
-		),
-		form: given === null ? null : formFinding(given, given.hex !== signature),
-		wrongSecrets: "another webhook's, an old one, in quotes, with whitespace around it, or without whsec_ at its start",
-	};
-}
+): Scheme => ({
+	timestamp,
+	signature,
+	head: (at) => `${at}.`,
+	check: checks?.own ?? null,
+	otherCheck: checks?.standard ?? null,
+	otherSecret: wrong("secret_decoded", "The secret was decoded from base64. Use it as it is written."),
+	shortHeads: [""],
+	shortHead: wrong(
+		"timestamp_missing",
+		"The timestamp wasn't signed. The signed text is the timestamp, a full stop, and the body.",
+	),
+	form: given === null ? null : formFinding(given, given.hex !== signature),
+	wrongSecrets: "another webhook's, an old one, in quotes, with whitespace around it, or without whsec_ at its start",
+});
+
+/**
+ * The scheme of Standard Webhooks.
+ *
+ * @param standardSignature that was sent, in base64
+ */
+export const standardScheme = (
+	eventId: string,
+	timestamp: number,
+	standardSignature: string,
+	checks: SignatureChecks | null,
+	given: GivenSignature,
+): Scheme => ({
+	timestamp,
+	signature: Buffer.from(standardSignature, "base64").toString("hex"),
+	head: (at) => `${eventId}.${at}.`,
+	check: checks?.standard ?? null,
+	otherCheck: checks?.own ?? null,
+	otherSecret: wrong(
+		"secret_not_decoded",
+		"The secret was used as it is written. For Standard Webhooks, it is what follows whsec_, decoded from base64.",
+	),
+	shortHeads: ["", `${timestamp}.`, `${eventId}.`],
+	shortHead: wrong(
+		"signature_text",
+		"Not all of it was signed. The signed text is the id, the timestamp and the body, with full stops between them.",
+	),
+	form: standardFormFinding(given),
+	wrongSecrets: "another webhook's, an old one, or not exactly what follows whsec_, decoded from base64",
+});
+
+const formFound = (detail: string) => wrong("signature_form", detail);
 
 /**
  * What is wrong with its form, compared with our own header.
@@ -99,12 +111,21 @@ export function schemeOf(
  * @param isOther whether it isn't the signature in that header
  */
 function formFinding({ notation, prefixed }: GivenSignature, isOther: boolean): Finding | null {
-	const found = (detail: string) => wrong("signature_form", detail);
 	if (notation === "HEX")
-		return found("The signature is in capital letters. The header has lower-case ones; compare bytes, not text.");
-	if (notation === "base64")
-		return found(
+		return formFound("The signature is in capital letters. The header has lower-case ones; compare bytes, not text.");
+	if (notation === "base64" || notation === "base64url")
+		return formFound(
 			`The signature is in base64. The header has 64 hexadecimal digits.${isOther ? " If the receiver uses a library of Standard Webhooks, turn on Standard Webhooks headers in the webhook's settings, then replay the delivery." : ""}`,
 		);
-	return prefixed ? found("The header has only the 64 digits, without anything before them.") : null;
+	return prefixed ? formFound("The header has only the 64 digits, without anything before them.") : null;
+}
+
+/** The same for the header of Standard Webhooks, which some read with and some without its `v1,`. */
+function standardFormFinding({ notation }: GivenSignature): Finding | null {
+	if (notation === "base64") return null;
+	return formFound(
+		notation === "base64url"
+			? "The signature is in base64 for URLs, or without padding. The header has plain base64, which ends with =."
+			: "The signature is in hexadecimal. The header of Standard Webhooks has base64.",
+	);
 }
