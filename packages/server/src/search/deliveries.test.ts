@@ -283,6 +283,19 @@ test.each([20, 230])(
 	},
 );
 
+// It was pending, with an attempt that had delivered it.
+test("a delivery that ends while pending ones are read isn't listed as pending", async () => {
+	const log = new SeriesLog([false, true].map((ends, seq) => ({ ends, times: [seq] })));
+	const list = log.listWaitingRetries.bind(log);
+	log.listWaitingRetries = async (p) => {
+		const [one] = await list(p);
+		return [one!, { ...one!, seq: 1, eventId: "evt_1" }];
+	};
+	const filter = { ...ALL, webhookIds: [WEBHOOKS[0]!], states: ["waiting" as const] };
+	const { rows } = await listDeliveries(log, "p", filter, { limit: 10 });
+	expect(rows.map(({ eventId }) => eventId)).toEqual(["evt_0"]);
+});
+
 test("a page of replays that wait takes few calls, even if none of thousands matches", async () => {
 	const log = new CountedLog(0, () => ({}));
 	log.unattempted = 5_000;

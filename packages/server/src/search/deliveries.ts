@@ -144,7 +144,7 @@ async function findDeliveries(
 		next = read.next;
 		// Storage doesn't say how many it has scanned for a filter by response, so assume all that it may.
 		scanned += Math.max(attempts.response?.maxScanned ?? 0, read.rows.length, 1);
-		// Without those that don't match by now.
+		// Without those that don't match by now, or that were listed before their first attempt.
 		const these = read.rows
 			.map(deliveryOf)
 			.filter((row) => row !== null && fits(filter, row) && !shown.has(keyOf(row))) as Found[];
@@ -232,7 +232,8 @@ async function listFewWaiting(
 	const deliveries = waiting.map(({ webhookId, seq }) => ({ webhookId, seq }));
 	const latest = deliveries.length === 0 ? [] : await storage.readLatest({ projectId, deliveries });
 	const found = waiting.map((retry, i) => waitingDelivery(retry, latest[i]!.newest));
-	return found.filter((one) => one.last !== null && matches(filter, one)).sort(newestFirst);
+	// Some may have ended since.
+	return found.filter((one) => one.last?.status === "retrying" && matches(filter, one)).sort(newestFirst);
 }
 
 /**
