@@ -229,6 +229,29 @@ test("a page that was opened while the service was away opens once it's back", a
 	await expect(page.getByRole("heading", { level: 1, name: "A store" })).toBeVisible();
 });
 
+// Every five seconds, one more request waited for it.
+test("a service that hangs is asked by one request at a time whether it's back", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	await page.clock.install();
+	await page.route("**/v1/session", (route) => route.fulfill({ status: 503, body: "" }));
+	await page.route("**/healthz", () => {});
+	const open = new Set<unknown>();
+	let asked = 0;
+	page.on("request", (request) => {
+		if (!request.url().endsWith("/healthz")) return;
+		asked++;
+		open.add(request);
+	});
+	page.on("requestfailed", (request) => open.delete(request));
+	await page.goto(dashboard.project());
+	await expect(async () => {
+		await page.clock.runFor(5_000);
+		expect(asked).toBeGreaterThan(3);
+	}).toPass();
+	// That a request has ended is reported after the next one has begun.
+	await expect.poll(() => open.size).toBe(1);
+});
+
 test("what waits for a webhook says that it can't be loaded", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });

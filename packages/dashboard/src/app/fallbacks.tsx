@@ -73,9 +73,7 @@ export function CrashPage({ error, reset }: ErrorComponentProps) {
 	}, [reset, router]);
 	const isServiceDown = isUnavailable(error);
 	useEffect(() => {
-		if (!isServiceDown) return;
-		const timer = setInterval(() => void isReachable().then((reachable) => reachable && tryAgain()), LOOK_MS);
-		return () => clearInterval(timer);
+		if (isServiceDown) return whenReachable(tryAgain);
 	}, [isServiceDown, tryAgain]);
 	if (error instanceof MissingPart) return <MissingPartPage />;
 	const known = error instanceof ApiError;
@@ -116,18 +114,17 @@ function MissingPartPage() {
 	useEffect(() => {
 		if (!online) return;
 		let isOver = false;
-		const look = async () => {
-			const reachable = await isReachable();
+		const reload = () => window.location.reload();
+		void isReachable().then((reachable) => {
 			if (isOver) return;
 			if (!reachable) setState("away");
-			else if (isAway) window.location.reload();
+			else if (isAway) reload();
 			else if (!reloadOnce(Date.now())) setState("missing");
-		};
-		void look();
-		const timer = isAway ? setInterval(() => void look(), LOOK_MS) : undefined;
+		});
+		const stop = isAway ? whenReachable(reload) : undefined;
 		return () => {
 			isOver = true;
-			clearInterval(timer);
+			stop?.();
 		};
 	}, [online, isAway]);
 	if (!online) {
@@ -150,8 +147,24 @@ function MissingPartPage() {
 	);
 }
 
-const isReachable = (): Promise<boolean> =>
-	fetch("/healthz", { cache: "no-store" }).then(
+/** Looks regularly whether the service is back. Returns what ends that. */
+function whenReachable(then: () => void): () => void {
+	// Each look ends the one before: a service that hangs isn't back, and shouldn't get more and more requests.
+	let look = new AbortController();
+	const timer = setInterval(() => {
+		look.abort();
+		look = new AbortController();
+		void isReachable(look.signal).then((reachable) => reachable && then());
+	}, LOOK_MS);
+	return () => {
+		clearInterval(timer);
+		look.abort();
+	};
+}
+
+/** @param signal ends it, as if the service couldn't be reached */
+const isReachable = (signal: AbortSignal | null = null): Promise<boolean> =>
+	fetch("/healthz", { cache: "no-store", signal }).then(
 		({ ok }) => ok,
 		() => false,
 	);
