@@ -26,6 +26,15 @@ test("a JSON object's message is quoted in place of the object, as inert as othe
 	expect(of({ error: { error: { error: { error: "x" } } } })).toMatch(/^\{ "error": \{/);
 	// A trace doesn't fit, so the object's end isn't known.
 	expect(responseExcerpt('{"message": "Undefined \\"x\\"", "trace": [{"file": "/app')).toBe('Undefined "x"');
+	const cut = [
+		['{"data":null,"error":{"status":500,"message":"No store","details":{"stack":"at', "No store"],
+		['{"errors": [{"message": "Unknown store", "path": ["a', "Unknown store"],
+		['{"code":"x","message":"a","title":"b","trace":[{', "a"],
+		// It was said to say "Blue shoes".
+		['{"order":{"title":"Blue shoes","lines":[', '{"order":{"title":"Blue shoes","lines":['],
+		['{"code":1,"data":{"message":"Thanks!"},"items":[', '{"code":1,"data":{"message":"Thanks!"},"items":['],
+	] as const;
+	for (const [body, said] of cut) expect(responseExcerpt(body), body).toBe(said);
 	// Without one, the body is quoted as it is, and so is what isn't an object.
 	expect(responseExcerpt('{"error": 1}')).toBe('{"error": 1}');
 	expect(responseExcerpt('{"error":"cut of')).toBe('{"error":"cut of');

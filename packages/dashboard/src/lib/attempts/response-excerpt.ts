@@ -8,8 +8,16 @@ const LENGTH = 160;
 const SAYING = ["message", "msg", "error", "errors", "detail", "title", "reason", "description"] as const;
 /** They may be in one another, and in lists: `{"error":{"message":…}}`, `{"detail":[{"msg":…}]}`. */
 const DEPTH = 3;
-/** The first of them in an object that was cut off, if it is a whole text. */
-const IN_CUT_OBJECT = /"(?:message|msg|error|detail|title)"\s*:\s*("(?:[^"\\]|\\.)+")/;
+const TEXT = String.raw`"(?:[^"\\]|\\.)*"`;
+/** Members that aren't objects or lists. */
+const MEMBERS = String.raw`\s*(?:${TEXT}\s*:\s*(?:${TEXT}|[\w.+-]+)\s*,\s*)*?`;
+/**
+ * The first of them in an object that was cut off, if it is a whole text. Not in other objects: a receiver may repeat the
+ * event, which has titles and messages, too.
+ */
+const IN_CUT_OBJECT = new RegExp(
+	String.raw`^\s*\{${MEMBERS}(?:"(?:message|msg|errors?|detail)"\s*:\s*(?:\[\s*)?\{${MEMBERS}){0,2}?"(?:message|msg|error|detail|title)"\s*:\s*("(?:[^"\\]|\\.)+")`,
+);
 
 /** The first line of a trace in an object that was cut off: Spring's message comes after it. */
 const TRACE_IN_CUT_OBJECT = /"trace"\s*:\s*("(?:[^"\\]|\\[^nr]){1,1000})\\[nr]/;
