@@ -245,6 +245,23 @@ test("a failed row of a deleted webhook offers no replay, and the filter knows t
 	await expect(page).toHaveURL(new RegExp(erp.id));
 });
 
+// The menu was printed in place of the page, and nothing once the window was wider.
+test("a page prints while the menu of small screens is open", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	await page.setViewportSize({ width: 390, height: 844 });
+	await page.goto(dashboard.project("/webhooks"));
+	await page.getByRole("button", { name: "Open the menu" }).click();
+	const menu = page.getByRole("dialog", { name: "Menu" });
+	await expect(menu).toBeVisible();
+	await page.emulateMedia({ media: "print" });
+	for (const width of [390, 1_280]) {
+		await page.setViewportSize({ width, height: 844 });
+		await expect(menu).toBeHidden();
+		// Behind a dialog it has no role.
+		await expect(page.locator("main h1")).toBeVisible();
+	}
+});
+
 test("pages print without the menu, and a log in full width", async ({ dashboard, page }) => {
 	const webhook = await failing(dashboard, "ERP", ["1005"]);
 	await dashboard.enter(page);
