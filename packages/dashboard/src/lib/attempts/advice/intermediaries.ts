@@ -6,7 +6,10 @@ const isFailure = (status: number) => status >= 400;
 const isRedirect = (status: number) => status >= 300 && status < 400;
 
 const LOGIN_PATH =
-	/(?:^|[/?&#=._-])(?:log[_-]?in|sign[_-]?in|wp-login|oauth2?|sso|saml|authorize|session)(?:$|[/?&#=._-])/i;
+	/(?:^|[/?&#=._-])(?:log[_-]?in|sign[_-]?in|wp-login|oauth2?|openid-connect|sso|saml|authorize|session)(?:$|[/?&#=._-])/i;
+/** Where Shopify asks for the password of a store that isn't open yet. */
+const PASSWORD_PATH = /^\/password\/?$/;
+const LOGIN_HOST = /^(?:log-?in|sign-?in|auth|sso)\./;
 const LOGIN_PAGE = /<input[^>]+type\s*=\s*["']?password|<title>[^<]*\b(?:log ?in|sign ?in|authentication required)\b/i;
 
 /** Spring Security's default. */
@@ -16,6 +19,13 @@ const SPRING_REALM = /^\s*basic realm="Realm"/i;
 function targetOf({ url, headers }: Failure): URL | null {
 	const { location } = headers;
 	return location !== undefined && URL.canParse(location, url) ? new URL(location, url) : null;
+}
+
+/** A login page's path, and its host if that is another one. */
+function loginOf(failure: Failure): string {
+	const target = targetOf(failure);
+	if (target === null) return "";
+	return target.host === failure.host ? target.pathname : target.host + target.pathname;
 }
 
 /** @param why how it shows that the path requires a login */
@@ -33,7 +43,7 @@ export const INTERMEDIARIES: readonly AdviceRule[] = [
 		statuses: isFailure,
 		// Pages of the tunnel's own, not of a receiver that names its address.
 		fits: says(
-			/err_ngrok|\/\/(?:cdn|assets)[\w.-]*\.ngrok\.com|tunnel (?:not found|unavailable|is offline|error)|localtunnel/i,
+			/err_ngrok|\/\/(?:cdn|assets)[\w.-]*\.ngrok\.com|tunnel (?:not found|unavailable|is offline|error)|localtunnel|^error code: 1033\b/i,
 		),
 		advice: ({ host }) => ({
 			why: `The tunnel behind ${host} isn't connected to a receiver.`,
@@ -58,8 +68,12 @@ export const INTERMEDIARIES: readonly AdviceRule[] = [
 	{
 		name: "redirect to login",
 		statuses: isRedirect,
-		fits: (failure) => LOGIN_PATH.test(targetOf(failure)?.pathname ?? ""),
-		advice: (failure) => loginAdvice(`${failure.host} redirects to a login page (${targetOf(failure)?.pathname})`),
+		fits: (failure) => {
+			const { pathname = "", hostname = "", host = "" } = targetOf(failure) ?? {};
+			const isElsewhere = host !== failure.host;
+			return LOGIN_PATH.test(pathname) || PASSWORD_PATH.test(pathname) || (isElsewhere && LOGIN_HOST.test(hostname));
+		},
+		advice: (failure) => loginAdvice(`${failure.host} redirects to a login page (${loginOf(failure)})`),
 	},
 	{
 		name: "redirect to http",

@@ -20,7 +20,9 @@ export const RECEIVERS: readonly AdviceRule[] = [
 		name: "no POST",
 		statuses: among(400, 403, 404, 405, 500, 501),
 		fits: says(
-			/cannot post\b|method.{0,20}not (?:allowed|supported)|only (?:get|head)\b|supports only cachable|rest_no_route|no route (?:matches \[post\]|found for .?post)/i,
+			/(?<!\b(?:payment|shipping|delivery|refund|authentication|signature|signing|hash) )\bmethod.{0,20}not (?:allowed|supported)|supports only cachable|rest_no_route|no route (?:matches \[post\]|found for .?post)/i,
+			// Not "cannot post to a closed period", nor "only get one".
+			/\bCannot POST\b|\b[Oo]nly (?:GET|HEAD)\b/,
 		),
 		advice: ({ host }) => ({
 			why: `${host} has no handler for POST at this path.`,
@@ -34,7 +36,7 @@ export const RECEIVERS: readonly AdviceRule[] = [
 		name: "no application",
 		statuses: among(402, 403, 404, 502, 503, 530),
 		fits: says(
-			/no such app|application (?:error|not found|failed to respond)|there isn.t a github pages site|deployment_(?:not_found|disabled|paused)|project not found|web app.{0,40}(?:stopped|not found|unavailable)|default backend - 404/i,
+			/no such app|application (?:error|not found|failed to respond)|there isn.t a github pages site|deployment_(?:not_found|disabled|paused)|project not found|web app.{0,40}(?:stopped|not found|unavailable|error 404)|site was paused|default backend - 404/i,
 		),
 		advice: ({ host }) => ({
 			why: `The hosting service of ${host} has no running application there.`,
@@ -65,10 +67,34 @@ export const RECEIVERS: readonly AdviceRule[] = [
 		}),
 	},
 	{
+		name: "other fields",
+		statuses: among(400, 422, 500),
+		// They call it an error of JSON, but have read it.
+		fits: says(
+			/\b(?:missing|unknown|duplicate) field `|json.{0,60}(?:cannot (?:deserialize value|construct instance)|unrecognized field)|json: cannot unmarshal|json value could not be converted|invalid type: .{1,60}, expected/i,
+		),
+		advice: ({ host }) => ({
+			why: `${host} could read the request's body, but expects other fields or types.`,
+			tries: [
+				"Compare what the receiver expects with the event as sent, which a delivery's page shows.",
+				"Ignore fields that the receiver doesn't know: events can get more.",
+			],
+		}),
+	},
+	{
+		name: "plain HTTP to HTTPS",
+		statuses: among(400),
+		fits: says(/plain http request was sent to https|http request to an https server|speaking plain http to an ssl/i),
+		advice: ({ host }) => ({
+			why: `A proxy in front of ${host} sends unencrypted HTTP to a server that expects HTTPS.`,
+			tries: ["Have the proxy use HTTPS to the receiver behind it, or the receiver's port for HTTP."],
+		}),
+	},
+	{
 		name: "unreadable body",
 		statuses: among(400, 415, 422, 500),
 		fits: says(
-			/unexpected (?:token|end of)|json.{0,20}(?:pars|decod|invalid|malformed|error|not be converted)|(?:pars|decod|invalid|malformed|read).{0,40}json|invalid character .{1,6} looking for|parsing request parameters|unsupported media type/i,
+			/unexpected (?:token|end of)|json.{0,20}(?:pars|decod|invalid|malformed|error)|\b(?:un)?(?:pars|decod|invalid|malformed|read).{0,40}json|is an invalid start of|invalid character .{1,6} looking for|parsing request parameters|unsupported media type/i,
 		),
 		advice: ({ host }) => ({
 			why: `${host} couldn't read the request's body.`,

@@ -5,8 +5,11 @@ import { type AdviceRule, among, CLOUDFLARE, says } from "./rule.ts";
 /** Statuses with which receivers refuse a request that they have understood. */
 const isRefusal = among(400, 401, 403, 419, 422);
 
+/** Not what a page loads, such as reCAPTCHA in its login form, or files from Akamai. */
 const BOT_PROTECTION =
-	/just a moment|attention required|cf-(?:chl|wrapper|error)|captcha|enable (?:javascript|js) and|\b(?:a human|a robot|(?:are|not|you) human|human verification)\b|incapsula|imperva|datadome|perimeterx|sucuri|akamai|edgesuite|wordfence|mod_?security|web application firewall|request (?:was )?blocked|bot (?:protection|detection)/i;
+	/just a moment|attention required|cf-chl|used cloudflare to restrict access|^error code: 10(?:0[5-9]|1[0-2]|20)\b|security checkpoint|(?<!\bh-)\b(?:sg)?captcha|access to this (?:site|service) has been (?:limited|blocked)|enable (?:javascript|js) and|\b(?:a human|a robot|(?:are|not|you) human|human verification)\b|incapsula|imperva|datadome|perimeterx|sucuri|akamai(?!zed|hd)|edgesuite|wordfence|mod_?security|web application firewall|request (?:was )?blocked|bot (?:protection|detection)/i;
+/** The title of Cloudflare's page for a server behind it that doesn't work. */
+const CLOUDFLARE_OUTAGE = /\| 5\d\d: /;
 /** Spring's default 403. It doesn't name CSRF protection, which is what refuses a POST without a token by default. */
 const SPRING_FORBIDDEN =
 	/^\s*\{"timestamp":[^,]{1,40},"status":403,"error":"Forbidden",(?:"message":"[^"]{0,100}",)?"path":/;
@@ -24,11 +27,13 @@ export const REFUSALS: readonly AdviceRule[] = [
 	{
 		name: "disallowed host",
 		statuses: among(400, 403, 404),
-		fits: says(/disallowedhost|invalid http_host|allowed_?hosts|blocked hosts?\b|invalid host header/i),
+		fits: says(
+			/disallowedhost|invalid http_host|allowed_?hosts|blocked hosts?\b|invalid host header|invalid hostname/i,
+		),
 		advice: ({ host }) => ({
 			why: `The framework of ${host} doesn't accept requests for this host name.`,
 			tries: [
-				`Add ${host} to the allowed hosts: ALLOWED_HOSTS in Django, config.hosts in Rails, server.allowedHosts in Vite.`,
+				`Add ${host} to the allowed hosts: ALLOWED_HOSTS in Django, config.hosts in Rails, AllowedHosts in ASP.NET, server.allowedHosts in Vite.`,
 			],
 		}),
 	},
@@ -38,7 +43,7 @@ export const REFUSALS: readonly AdviceRule[] = [
 		fits: ({ headers, body }) =>
 			headers["cf-mitigated"] !== undefined ||
 			BOT_PROTECTION.test(body) ||
-			(CLOUDFLARE.test(body) && /block|ray id/i.test(body)),
+			(CLOUDFLARE.test(body) && /\bblocked\b|ray id/i.test(body) && !CLOUDFLARE_OUTAGE.test(body)),
 		advice: ({ host }) => ({
 			why: `A bot protection or firewall in front of ${host} stops the request before it reaches the receiver.`,
 			tries: [
@@ -50,9 +55,9 @@ export const REFUSALS: readonly AdviceRule[] = [
 	{
 		name: "csrf",
 		statuses: isRefusal,
-		// Any page of Rails or Laravel has a field or meta tag of that name.
+		// Any page of Rails or Laravel has a field or meta tag of that name, and scripts have variables of such names.
 		fits: says(
-			/(?<!name=["']?)\b[cx]srf|invalid.?authenticity.?token|forgery|page (?:has )?expired|the change you wanted was rejected/i,
+			/(?<!name=["']?)\b[cx]srf(?![\w-]*["']\s*[:=]|[\w-]+\s*=)|unable to verify your data submission|invalid.?authenticity.?token|forgery|page (?:has )?expired|the change you wanted was rejected/i,
 			SPRING_FORBIDDEN,
 		),
 		advice: ({ host }) => ({
@@ -66,9 +71,9 @@ export const REFUSALS: readonly AdviceRule[] = [
 	{
 		name: "timestamp",
 		statuses: isRefusal,
-		// The errors of Spring and others have the time in a member or line of that name.
+		// Not any word of it: errors have the time in a member or line of that name, and refuse fields and header fields.
 		fits: says(
-			/(?<!missing[^.]{0,20}\b)timestamp\b(?!["']?\s*[:=>]|[^.]{0,20}\b(?:missing|required|header))|too (?:old|new)\b|\bclock\b|tolerance|replay attack/i,
+			/\btimestamp\b[^.,{}]{0,25}?\b(?:old|new|expired|stale|invalid|outside|out of|mismatch|within|rejected|failed|skew|drift|future)\b|(?:invalid|expired|stale|old|outdated|bad|wrong) (?:\w+ )?timestamp\b(?!["']?[:=])|(?:request|event|message|webhook|signature)(?: is| was)? too (?:old|new)\b|\bclocks? (?:skew|drift|is|are|out)\b|(?:tolerance zone|outside (?:of )?(?:the )?tolerance)|replay attack/i,
 		),
 		advice: ({ host }) => ({
 			why: `${host} says that the request's timestamp is too old or too new.`,
@@ -93,7 +98,7 @@ export const REFUSALS: readonly AdviceRule[] = [
 		fits: (failure) =>
 			/^\s*bearer\b/i.test(failure.headers["www-authenticate"] ?? "") ||
 			says(
-				/\b(?:missing|no|without|invalid|provide|requires?)\b.{0,30}\b(?:authori[sz]ation|bearer|jwt|api.?key|access.?token)|authori[sz]ation header|does not have permission to get url/i,
+				/\b(?:missing|no|without|invalid|provide|requires?)\b.{0,30}\b(?:authori[sz]ation|bearer|jwt|api.?key|access.?token)|authori[sz]ation header|authentication credentials?\b|missing subscription key|jwt is missing|does not have permission to get url/i,
 			)(failure),
 		advice: ({ host }) => ({
 			why: `${host} asks for an access token or API key, which webhooks don't have.`,
@@ -144,7 +149,7 @@ export const REFUSALS: readonly AdviceRule[] = [
 		name: "signature",
 		statuses: isRefusal,
 		fits: says(
-			/signature|hmac|\b(?:un|not )signed\b|\bsigned (?:request|payload|body)|verification failed|(?:failed to|could ?n.t|cannot) verify/i,
+			/signature|hmac|\b(?:un|not )signed\b(?! (?:in|up|on|out)\b)|\bsigned (?:request|payload|body)|(?<!\b(?:token|jwt|e-?mail|user|account|phone) )verification failed|(?:failed to|could ?n.t|cannot) verify(?!.{0,12}\b(?:that you|token|jwt|e-?mail|user|account))/i,
 		),
 		advice: badSignature,
 	},

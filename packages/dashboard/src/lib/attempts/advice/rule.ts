@@ -19,4 +19,5 @@ export const says =
 	({ body }: Failure): boolean =>
 		patterns.some((pattern) => pattern.test(body));
 
-export const CLOUDFLARE = /cloudflare/i;
+/** Not what a page loads from its CDN. */
+export const CLOUDFLARE = /(?<!cdnjs\.)cloudflare/i;

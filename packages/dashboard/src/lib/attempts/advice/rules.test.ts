@@ -13,6 +13,10 @@ interface Example {
 /** What receivers say, by the name of the rule that fits. */
 const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 	"disallowed host": [
+		{
+			code: 400,
+			body: "<h2>Bad Request - Invalid Hostname</h2><p>HTTP Error 400. The request hostname is invalid.</p>",
+		},
 		{ code: 400, body: "DisallowedHost at /in: Invalid HTTP_HOST header: 'hooks.example.com'" },
 		{ code: 403, body: "<h1>Blocked hosts: hooks.example.com</h1>" },
 		{
@@ -21,6 +25,12 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 		},
 	],
 	"bot protection": [
+		{ code: 403, body: "error code: 1020", headers: { server: "cloudflare" } },
+		{ code: 403, body: "<title>Access denied | hooks.example.com used Cloudflare to restrict access</title>" },
+		// Not a rate limit.
+		{ code: 429, body: "<!DOCTYPE html><html><head><title>Vercel Security Checkpoint</title>" },
+		{ code: 503, body: "<title>Your access to this site has been limited by the site owner</title>" },
+		{ code: 403, body: "<script src='https://geo.captcha-delivery.com/c.js'></script>" },
 		{ code: 403, headers: { "cf-mitigated": "challenge" } },
 		{ code: 503, body: "<title>Just a moment...</title>" },
 		{ code: 403, body: "Sorry, you have been blocked. Cloudflare Ray ID: 8f" },
@@ -44,11 +54,19 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 			code: 403,
 			body: '{"timestamp":"2026-11-29T10:00:00.000+00:00","status":403,"error":"Forbidden","path":"/in"}',
 		},
+		{ code: 403, body: "csrf: token mismatch" },
+		{ code: 403, body: "Plug.CSRFProtection.InvalidCSRFTokenError" },
+		{ code: 400, body: "<h1>Bad Request (#400)</h1> Unable to verify your data submission." },
 	],
 	timestamp: [
 		{ code: 400, body: "timestamp outside the tolerance zone" },
 		{ code: 400, body: "Message timestamp too old" },
 		{ code: 401, body: '{"error":"Timestamp mismatch"}' },
+		{ code: 401, body: "Request timestamp is stale" },
+		{ code: 400, body: "Invalid timestamp" },
+		{ code: 400, body: "The timestamp is not within the allowed window" },
+		{ code: 400, body: "Request too old" },
+		{ code: 400, body: "Check for clock skew." },
 		{ code: 403, body: '{"timestamp":"2026-11-29T10:00:00Z","status":403,"message":"The webhook timestamp expired"}' },
 		{ code: 422, body: '{"errors":{"timestamp":["is too old"]}}' },
 	],
@@ -58,6 +76,9 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 		{ code: 401, body: '{"code":401,"message":"Missing authorization header"}' },
 		{ code: 401, body: '{"message":"No API key found in request"}' },
 		{ code: 401, body: '{"message":"Invalid JWT"}' },
+		{ code: 401, body: "Jwt is missing" },
+		{ code: 403, body: '{"detail":"Authentication credentials were not provided."}' },
+		{ code: 401, body: '{ "statusCode": 401, "message": "Access denied due to missing subscription key." }' },
 		{ code: 403, body: "Your client does not have permission to get URL <code>/in</code> from this server." },
 	],
 	"API gateway": [{ code: 403, body: '{"message":"Missing Authentication Token"}' }],
@@ -89,6 +110,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 	tunnel: [
 		{ code: 404, body: "Tunnel abc.ngrok-free.app not found. ERR_NGROK_3200" },
 		{ code: 502, body: '<link rel="preload" href="https://assets.ngrok.com/fonts/a.woff2" as="font">' },
+		{ code: 530, body: "error code: 1033", headers: { server: "cloudflare" } },
 		{ code: 530, body: "<title>Cloudflare Tunnel error | example.com | Cloudflare</title>" },
 	],
 	"cloudflare origin": [
@@ -100,16 +122,29 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 		{ code: 303, headers: { location: "https://hooks.example.com/users/sign_in" } },
 		{ code: 302, headers: { location: "https://sso.example.com/oauth/authorize" } },
 		{ code: 302, headers: { location: "/wp-login.php" } },
+		{ code: 302, headers: { location: "https://id.example.com/realms/x/protocol/openid-connect/auth?client_id=a" } },
+		{ code: 302, headers: { location: "https://login.example.com/?next=in" } },
+		{ code: 302, headers: { location: "https://hooks.example.com/password" } },
 	],
 	"redirect to http": [{ code: 301, headers: { location: "http://hooks.example.com/in/" } }],
 	redirect: [
 		{ code: 301, headers: { location: "https://www.hooks.example.com/in" } },
 		{ code: 308, headers: { location: "/in/" } },
 		{ code: 301, headers: { location: "/blog/" } },
+		{ code: 301, headers: { location: "/auth/in/" } },
+		{ code: 301, headers: { location: "/password/in/" } },
 	],
-	"basic authentication": [{ code: 401, headers: { "www-authenticate": 'Basic realm="Staging"' } }],
+	"basic authentication": [
+		{ code: 401, headers: { "www-authenticate": 'Basic realm="Staging"' } },
+		{
+			code: 401,
+			headers: { "www-authenticate": 'Basic realm="Staging"' },
+			body: "<h1>Unauthorized</h1>\n<p>This server could not verify that you\nare authorized to access the document\nrequested.",
+		},
+	],
 	"login page": [
 		{ code: 401, body: '<form action="/x"><input name="p" type="password"></form>' },
+		{ code: 401, body: '<script src="https://www.google.com/recaptcha/api.js"></script><input type="password">' },
 		{ code: 404, body: "<html><title>Log in to Example</title>" },
 		{ code: 401, body: "<!doctype html><html><head><title>Authentication Required</title>" },
 	],
@@ -122,6 +157,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 		{ code: 405, body: "Method Not Allowed" },
 		{ code: 500, body: "The POST method is not supported for route in." },
 		{ code: 404, body: '{"code":"rest_no_route"}' },
+		{ code: 400, body: "Only GET requests are supported" },
 		{ code: 405, body: '{"timestamp":1795082400000,"status":405,"message":"Method \'POST\' is not supported."}' },
 		{ code: 405, body: '{"detail":"Method Not Allowed"}' },
 		{
@@ -136,6 +172,8 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 		{ code: 402, body: "Payment required. DEPLOYMENT_DISABLED" },
 		{ code: 403, body: "<h1>Error 403 - This web app is stopped.</h1>" },
 		{ code: 404, body: "default backend - 404" },
+		{ code: 404, body: "<title>Microsoft Azure Web App - Error 404</title>" },
+		{ code: 503, body: "<h1>Site not available</h1> This site was paused as it reached its usage limits." },
 	],
 	"no upstream": [
 		{ code: 503, body: "no healthy upstream" },
@@ -145,7 +183,24 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 		{ code: 500, body: "Error: connect ECONNREFUSED 127.0.0.1:5432" },
 	],
 	maintenance: [{ code: 503, body: "Down for maintenance" }],
+	"other fields": [
+		{ code: 400, body: "Json deserialize error: missing field `order` at line 1 column 20" },
+		{
+			code: 422,
+			body: "Failed to deserialize the JSON body into the target type: unknown field `id`, expected `order`",
+		},
+		{ code: 422, body: 'invalid type: string "x", expected u64 at line 1 column 20' },
+		{ code: 400, body: "JSON parse error: Cannot deserialize value of type `int` from String" },
+		{ code: 400, body: '{"errors":{"$.n":["The JSON value could not be converted to System.Int32."]}}' },
+		{ code: 400, body: "json: cannot unmarshal number into Go struct field Event.data of type string" },
+	],
+	"plain HTTP to HTTPS": [
+		{ code: 400, body: "<title>400 The plain HTTP request was sent to HTTPS port</title>" },
+		{ code: 400, body: "Client sent an HTTP request to an HTTPS server." },
+		{ code: 400, body: "Reason: You're speaking plain HTTP to an SSL-enabled server port." },
+	],
 	"unreadable body": [
+		{ code: 400, body: `{"errors":{"$":["'i' is an invalid start of a value. Path: $ | LineNumber: 0"]}}` },
 		{ code: 400, body: "SyntaxError: Unexpected token o in JSON at position 1" },
 		{ code: 415, body: '{"error":"Unsupported Media Type"}' },
 		{ code: 400, body: "invalid character 'o' looking for beginning of value" },
@@ -234,6 +289,30 @@ it("says nothing special about responses that say nothing special", () => {
 		[403, "Verify your e-mail address first."],
 		[404, 'No page at <a href="https://abc.ngrok-free.app/in">this address</a>'],
 		[429, "You can only get 100 responses a minute."],
+		// Errors about the event, or about whoever is (not) logged in.
+		[400, `{"title":"Bad Request","status":400,"detail":"Required header 'X-Service-Timestamp' is not present."}`],
+		[
+			422,
+			'{"detail":[{"type":"datetime_parsing","loc":["body","timestamp"],"msg":"Input should be a valid datetime"}]}',
+		],
+		[422, '{"message":"The created at field must be a valid timestamp."}'],
+		[403, "<h1>Your browser is too old</h1>"],
+		[401, '{"error":"You are not signed in."}'],
+		[401, '{"error":"Failed to verify token"}'],
+		[401, '{"message":"JWT verification failed"}'],
+		[403, "E-mail verification failed"],
+		[401, "<p>This server could not verify that you are authorized to access the document requested."],
+		[400, '{"message":"Payment method not supported"}'],
+		[400, '{"message":"The price differs by more than the tolerance"}'],
+		[400, '{"message":"Customers can only get one refund"}'],
+		[400, '{"message":"Cannot post to a closed period"}'],
+		[400, '{"message":"Event already processed","path":"/hooks/json"}'],
+		[503, '<title>x | 503: Service unavailable</title><div id="cf-error-details">Cloudflare Ray ID: 8f</div>'],
+		// What a page loads or sets for its scripts.
+		[403, '<link href="https://cdnjs.cloudflare.com/b.css"><style>h1{display:block}</style><h1>Forbidden</h1>'],
+		[403, '<link href="https://static.akamaized.net/a.css"><h1>Forbidden</h1>'],
+		[403, '<script>window.Craft = {"csrfTokenName":"CRAFT_CSRF_TOKEN"}</script><h1>Forbidden</h1>'],
+		[403, "<script>$.ajaxSetup({headers:{'X-CSRF-TOKEN': token}}); var csrfToken = token</script><h1>Forbidden</h1>"],
 		[500, '{"code":"InternalServerError","message":"InternalServerError: try again"}'],
 	] as const)
 		expect(adviceFor(factsOf({ code, body })).why, body).toBe(adviceFor(factsOf({ code })).why);
