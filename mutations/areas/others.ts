@@ -48,6 +48,44 @@ export const OTHERS = [
 			},
 		],
 	),
+	...of(
+		"server/src/search/deliveries.ts",
+		["server/src/search/deliveries.test.ts"],
+		[
+			{
+				name: "deliveries-listed-twice",
+				find: " && fits(filter, row) && !shown.has(keyOf(row))",
+				replace: " && fits(filter, row)",
+				why: "A page has a replay twice if its first attempt fails while it is read.",
+			},
+			{
+				name: "deliveries-ended-is-pending",
+				find: 'one.last?.status === "retrying"',
+				replace: "one.last !== null",
+				why: "A delivery that has just ended is listed as pending.",
+			},
+		],
+	),
+	...of(
+		"dashboard/src/api/session-cache.ts",
+		["dashboard/src/api/client/client.test.ts"],
+		[
+			{
+				name: "session-refused-without-end",
+				find: ", { cancelRefetch: false }",
+				replace: "",
+				why: "Behind a firewall that refuses it, each tab asks for the session hundreds of times per second.",
+			},
+		],
+	),
+	...of("server/src/api/routes/log/signature-check.ts", inApi("signature-check"), [
+		{
+			name: "signature-check-by-notation",
+			find: "return !explains(likely) && explains(other) ? other : likely;",
+			replace: "return likely;",
+			why: "A right signature of Standard Webhooks in hexadecimal is said to come from a wrong secret.",
+		},
+	]),
 	...of("server/src/api/changes.ts", inApi("remote-changes"), [
 		{
 			name: "remote-changes-first-read-ignored",
