@@ -67,18 +67,18 @@ export const OTHERS = [
 		],
 	),
 	...of(
-		"dashboard/src/api/session-cache.ts",
+		"dashboard/src/api/client/client.ts",
 		["dashboard/src/api/client/client.test.ts"],
 		[
 			{
 				name: "session-refused-without-end",
-				find: ", { cancelRefetch: false }",
-				replace: "",
+				find: "if (RIGHTS_CHANGED.has(error.code)) void",
+				replace: "if (error.status === 403) void",
 				why: "Behind a firewall that refuses it, each tab asks for the session hundreds of times per second.",
 			},
 		],
 	),
-	...of("server/src/api/routes/log/signature-check.ts", inApi("signature-check"), [
+	...of("server/src/api/signatures/diagnose.ts", inApi("signature-check"), [
 		{
 			name: "signature-check-by-notation",
 			find: "return !explains(likely) && explains(other) ? other : likely;",
