@@ -53,7 +53,7 @@ export function bodyFinding(sent: Uint8Array, given: Uint8Array, isSigned = fals
 	while (byte < sent.length && sent[byte] === given[byte]) byte++;
 	return wrong(
 		`body_${difference}`,
-		`${BODY_DETAILS[difference]} It has ${given.length} bytes, ${sent.length} were sent, and byte ${byte} is the first that differs.`,
+		`${BODY_DETAILS[difference]} It has ${given.length} bytes, ${sent.length} were sent, and they differ from byte ${byte + 1} on.`,
 	);
 }
 
