@@ -147,6 +147,16 @@ onEachEngine((openStore) => {
 		expect((await record()).kind).toBe("conflict");
 	});
 
+	test("a deliverable has one outcome", async () => {
+		const project = await world.project();
+		await world.store.orders.record(project, order("o"));
+		const report = async (outcome: "dead_lettered" | "completed") =>
+			(await world.store.orders.deliverable(project, "o", "d", { kind: "file", outcome })).kind;
+		expect(await report("dead_lettered")).toBe("recorded");
+		expect(await report("dead_lettered")).toBe("repeated");
+		expect(await report("completed")).toBe("conflict");
+	});
+
 	test("concurrent purchases create one customer, before all of that customer's purchases", async () => {
 		for (let round = 0; round < 10; round++) {
 			const project = await world.project();
