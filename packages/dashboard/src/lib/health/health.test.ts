@@ -125,6 +125,11 @@ describe("projectSentence", () => {
 		expect(projectSentence(four, healths(UNSTABLE, HEALTHY, HEALTHY, HEALTHY), NOW)).toBe(
 			"1 of 4 webhooks is unstable: Accounting. Attempts failed recently, but nothing is waiting now.",
 		);
+		// The row below says that they wait.
+		const behind = { ...UNSTABLE, backlog: { events: 3, oldest_at: new Date(NOW - 2_000).toISOString() } };
+		expect(projectSentence(four, healths(behind, HEALTHY, HEALTHY, HEALTHY), NOW)).toBe(
+			"1 of 4 webhooks is unstable: Accounting. Attempts failed recently.",
+		);
 		const waits = { ...UNSTABLE, waiting: { count: 1, tests: 0, next_at: null } };
 		for (const open of [waits, { ...UNSTABLE, failing_since: answered(500, at(14, 25)) }])
 			expect(projectSentence(four, healths(open, UNSTABLE, HEALTHY, HEALTHY), NOW)).toBe(

@@ -166,7 +166,8 @@ export function projectSentence(
 		const over = affected.every(({ failing_since, waiting }) => failing_since === null && waiting.count === 0);
 		const dead = affected.reduce((sum, health) => sum + health.dead_letters, 0);
 		// The list below the sentence has what waits for any webhook, such as a test's retry.
-		const calm = healths.every(({ waiting }) => waiting.count === 0) ? ", but nothing is waiting now" : "";
+		const isCalm = healths.every(({ waiting, backlog }) => waiting.count === 0 && backlog.events === 0);
+		const calm = isCalm ? ", but nothing is waiting now" : "";
 		const rest = dead === 0 ? calm : `. ${plural(dead, "delivery")} failed for good`;
 		const state = over ? `Attempts failed recently${rest}` : "Some attempts fail and are retried";
 		return `${share}: ${names}${more}. ${state}.${late}`;
