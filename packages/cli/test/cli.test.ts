@@ -315,16 +315,18 @@ test.each(["sqlite-writer", "sqlite-reader"])("ends with 1 and says why when the
 // It kept writing to a file that no path led to, so the next start found none of the events that it had accepted.
 test.skipIf(process.platform === "win32")("ends with 1 and says what to do when its database is deleted", async () => {
 	const cwd = newFolder();
-	const service = await Posthorn.start({
-		settings: { POSTHORN_PORT: String(await unusedPort()), POSTHORN_OPERATOR_KEY: KEY },
-		cwd,
-	});
+	const settings = { POSTHORN_PORT: String(await unusedPort()), POSTHORN_OPERATOR_KEY: KEY };
+	const service = await Posthorn.start({ settings, cwd });
 	const ended = once(service.process, "close");
 	rmSync(join(cwd, "data/posthorn.db"));
 	expect(await within("the service to notice", ended)).toEqual([1, null]);
 	expect(service.output).toMatch(
 		/posthorn\.db was moved or deleted while the service was using it\. Stop the service, and/,
 	);
+	// A supervisor starts it again, and it mustn't begin with an empty one.
+	const again = await run(["serve"], settings, cwd);
+	expect(again).toMatchObject({ code: 2, err: expect.stringContaining("posthorn.db is missing: put it back") });
+	expect(existsSync(join(cwd, "data/posthorn.db"))).toBe(false);
 });
 
 // It opened Node's debugger on a port of the machine, through which any of its users could run code as the service.

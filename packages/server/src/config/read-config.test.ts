@@ -353,6 +353,7 @@ test("creates a private seal key once, and refuses a readable or damaged one", (
 	expect(made.made).toBe(true);
 	expect(made.keys.map(({ length }) => length)).toEqual([32]);
 	expect(statSync(file).mode & 0o777).toBe(0o600);
+	// As if the process had died before it wrote anything to the database.
 	expect(readOrMakeSealKeys(file, join(folder, "new", "posthorn.db"))).toEqual({ ...made, made: false });
 	chmodSync(file, 0o644);
 	expect(() => readOrMakeSealKeys(file, join(folder, "new", "posthorn.db"))).toThrow(`chmod 600 ${file}`);
@@ -373,6 +374,7 @@ test("reads several seal keys, with commas or line breaks between them", () => {
 	}
 	const file = join(folder, "two.sealkey");
 	writeFileSync(file, `${b}\n${a}\n`, { mode: 0o600 });
+	writeFileSync(join(folder, "two.db"), "rows");
 	const read = readOrMakeSealKeys(file, join(folder, "two.db"));
 	expect(read).toEqual({ keys: [second, first], made: false });
 });
@@ -388,4 +390,14 @@ test("creates no new seal key for an existing database", () => {
 	const database = join(folder, "old.db");
 	writeFileSync(database, "rows");
 	expect(() => readOrMakeSealKeys(join(folder, "lost.sealkey"), database)).toThrow("restore your copy of the key");
+});
+
+// Supervisors restarted the service on an empty database after the real one was deleted, or while its disk was missing.
+test("begins no new database for an existing seal key", () => {
+	const [file, database] = [join(folder, "kept.sealkey"), join(folder, "unmounted.db")];
+	writeFileSync(file, `${Buffer.alloc(32, 1).toString("base64")}\n`, { mode: 0o600 });
+	const refused = `its database ${database} is missing: put it back, or restore a backup with posthorn restore`;
+	expect(() => readOrMakeSealKeys(file, database)).toThrow(refused);
+	symlinkSync(join(folder, "disk", "posthorn.db"), database);
+	expect(() => readOrMakeSealKeys(file, database)).toThrow(refused);
 });

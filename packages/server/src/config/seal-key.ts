@@ -15,7 +15,8 @@ const OTHERS = 0o077;
  * several keys, one in each line.
  *
  * @throws Error with a message for users if the file is malformed, can't be read or created, or is readable by others;
- * and if the database exists without its key, since a new key couldn't open what the old one sealed
+ * if the database exists without its key, since a new key couldn't open what the old one sealed; and if the key exists
+ * without its database, which was lost
  */
 export function readOrMakeSealKeys(
 	file: string,
@@ -23,7 +24,7 @@ export function readOrMakeSealKeys(
 ): { readonly keys: readonly Uint8Array[]; readonly made: boolean } {
 	const existing = readSealKeys(file, database);
 	if (existing) return { keys: existing, made: false };
-	const made = makeSealKey(file);
+	const made = makeSealKey(file, database);
 	const keys = readKeyFile(file);
 	// Its name exists, so it wasn't created, and leads nowhere.
 	if (keys === null)
@@ -37,13 +38,18 @@ export function readOrMakeSealKeys(
  * @throws Error as {@link readOrMakeSealKeys} does
  */
 export function readSealKeys(file: string, database: string): readonly Uint8Array[] | null {
-	// Checked before the key: another process that is just starting creates the key first.
-	const begun = (fs.statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0;
+	// Checked before the key: another process that is just starting creates the key first, and then fills the database.
+	const size = fs.statSync(database, { throwIfNoEntry: false })?.size ?? null;
 	const existing = readKeyFile(file);
-	if (existing === null && begun)
+	if (existing === null && size !== null && size > 0)
 		throw new Error(
 			`The database ${database} exists, but its seal key ${file} is missing: restore your copy of the key, or set it ` +
 				"as POSTHORN_SEAL_KEY.",
+		);
+	if (existing !== null && size === null)
+		throw new Error(
+			`The seal key ${file} exists, but its database ${database} is missing: put it back, or restore a backup with ` +
+				"posthorn restore. To start with an empty database, move the key away first.",
 		);
 	return existing;
 }
@@ -71,15 +77,16 @@ function readKeyFile(file: string): readonly Uint8Array[] | null {
 
 /**
  * Writes the key under another name, then links it: no process ever reads half a key, and an existing key is never
- * replaced.
+ * replaced. Makes an empty database before: if this process dies in between, the next start doesn't miss one.
  *
  * @returns whether it was created here; false if another process was faster and its key counts
  */
-function makeSealKey(file: string): boolean {
+function makeSealKey(file: string, database: string): boolean {
 	const folder = dirname(file);
 	const draft = `${file}.${randomUUID()}.new`;
 	try {
 		fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+		fs.closeSync(fs.openSync(database, "a", MODE));
 		try {
 			flushed(fs.openSync(draft, "wx", MODE), `${randomBytes(SEAL_KEY_BYTES).toString("base64")}\n`);
 			fs.linkSync(draft, file);
