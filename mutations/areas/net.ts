@@ -158,7 +158,7 @@ export const NET = [
 			name: "guard-root-dot",
 			find: 'return host.endsWith(".") ? host.slice(0, -1) : host;',
 			replace: "return host;",
-			why: "“localhost.” passes where “localhost” is refused.",
+			why: '"localhost." passes where "localhost" is refused.',
 		},
 	]),
 	...of("server/src/net/shortages.ts", inNet("shortages"), [

@@ -345,7 +345,7 @@ export const STORAGE_SQLITE = [
 			find: "{ count: Math.min(count, max), capped: count > max }",
 			replace: "{ count: Math.min(count, max), capped: count >= max }",
 			only: "delivery log",
-			why: "A count that is exact is shown as “at least”.",
+			why: 'A count that is exact is shown as "at least".',
 		},
 	]),
 	...of("server/src/storage/sqlite/lanes/lanes.ts", SQLITE, [

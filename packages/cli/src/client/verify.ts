@@ -88,7 +88,7 @@ function checkScheme(headers: Readonly<Record<string, string>>, names: ReturnTyp
 	if (own === undefined ? headers["webhook-signature"] === undefined : !/^v1,/.test(own)) return;
 	throw new UsageError([
 		"This is the signature of Standard Webhooks, which this command doesn't check. The request carries another one:",
-		`pass ${names.timestamp} and ${names.signature}. “Why is a signature refused?” on the webhook's Verify tab`,
+		`pass ${names.timestamp} and ${names.signature}. "Why is a signature refused?" on the webhook's Verify tab`,
 		"in the dashboard takes both.",
 	]);
 }
