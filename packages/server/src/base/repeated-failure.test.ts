@@ -85,6 +85,38 @@ test("what fails for one of those who share it is logged at growing intervals, t
 	expect(lines.at(-1)).toBe('failed lost {"failures":201,"forMs":100000}');
 });
 
+// Only the first one was named, and the others' lines were held back like its own.
+test("each project that fails is named within ten seconds, and a line names only a few", () => {
+	const { clock, lines, failure } = logged();
+	const at = (projectId: string) => failure.failed(new Away("unusable"), { projectId });
+	const second = () => clock.advance(1_000);
+	for (let n = 0; n < 25; n++) at(`proj_${n}`);
+	for (let n = 0; n < 10; n++) second();
+	at("proj_0");
+	at("proj_late");
+	for (let n = 0; n < 100; n++) {
+		second();
+		at("proj_0");
+		at("proj_late");
+	}
+	const first = Array.from({ length: 20 }, (_, n) => `proj_${n + 1}`);
+	const of = (project: string, fields: object) => `failed unusable ${JSON.stringify({ projectId: project, ...fields })}`;
+	expect(lines).toEqual([
+		of("proj_0", {}),
+		of("proj_0", { failures: 26, forMs: 10_000, otherProjects: { count: 24, first } }),
+		of("proj_0", { failures: 46, forMs: 20_000, otherProjects: { count: 1, first: ["proj_late"] } }),
+		of("proj_0", { failures: 66, forMs: 30_000 }),
+		of("proj_0", { failures: 146, forMs: 70_000 }),
+	]);
+	clock.advance(20_000);
+	failure.succeeded();
+	at("proj_late");
+	expect(lines.slice(5)).toEqual(['over  {"failures":227,"forMs":130000}']);
+	clock.advance(10_000);
+	at("proj_late");
+	expect(lines.at(-1)).toBe(of("proj_late", { failures: 229, forMs: 140_000 }));
+});
+
 test("a failure soon after an outage is logged within seconds if everything fails", () => {
 	const { clock, lines, failure } = logged();
 	for (let second = 0; second < 600; second++) {

@@ -4,6 +4,14 @@ import type { Logger } from "./logger.ts";
 /** From the first failure to the second line, milliseconds. It doubles from line to line, up to the maximum. */
 const FIRST_MS = 10_000;
 const LONGEST_MS = 600_000;
+/** How many projects a line names at most besides its own, and how many of an outage are remembered. */
+const [NAMED, REMEMBERED] = [20, 1_000];
+
+interface Details {
+	/** The project that it failed for, if it was for one. */
+	readonly projectId?: string | undefined;
+	readonly [field: string]: unknown;
+}
 
 interface FailureContext {
 	readonly logger: Logger;
@@ -24,7 +32,7 @@ interface Messages {
  *
  * Several callers may share it, and one of them may fail while the others succeed, such as the project whose part of a
  * database is damaged. So a failure soon after a success continues the outage, and is logged by its intervals; if
- * everything fails, once {@link FIRST_MS} have passed.
+ * everything fails, once {@link FIRST_MS} have passed. A project that fails, too, is named within {@link FIRST_MS}.
  */
 export class RepeatedFailure {
 	readonly #context: FailureContext;
@@ -42,6 +50,11 @@ export class RepeatedFailure {
 	#nextAt = 0;
 	/** Monotonic time of the first failure after a success within the outage. */
 	#againAt = 0;
+	/** Projects that failed since then: those that the log has named or counted … */
+	readonly #named = new Set<string>();
+	/** … and the others. */
+	readonly #unnamed = new Set<string>();
+	#loggedAt = 0;
 
 	constructor(context: FailureContext, messages: Messages) {
 		this.#context = context;
@@ -49,7 +62,7 @@ export class RepeatedFailure {
 	}
 
 	/** @param details further fields of the line */
-	failed(error: unknown, details: object = {}): void {
+	failed(error: unknown, details: Details = {}): void {
 		const { logger, clock } = this.#context;
 		const { failed, level = "error" } = this.#messages;
 		const now = clock.elapsed();
@@ -57,21 +70,31 @@ export class RepeatedFailure {
 			this.#since = now;
 			this.#failures = 0;
 			this.#kinds.clear();
+			this.#named.clear();
+			this.#unnamed.clear();
 			this.#waitMs = FIRST_MS;
 			this.#nextAt = now + FIRST_MS;
 		} else if (this.#overAt !== null) this.#againAt = now;
 		this.#overAt = null;
 		this.#failures++;
+		const { projectId } = details;
+		if (projectId !== undefined && !this.#named.has(projectId) && this.#named.size + this.#unnamed.size < REMEMBERED)
+			this.#unnamed.add(projectId);
 		const kind = (error as { readonly code?: unknown } | null)?.code;
 		if (this.#kinds.has(kind)) {
 			const isAgain = !this.#isLogged && now - this.#againAt >= FIRST_MS;
-			if (now < this.#nextAt && !isAgain) return;
-			this.#waitMs = Math.min(2 * this.#waitMs, LONGEST_MS);
-			this.#nextAt = now + this.#waitMs;
+			const isNews = this.#unnamed.size > 0 && now - this.#loggedAt >= FIRST_MS;
+			if (now < this.#nextAt && !isAgain && !isNews) return;
+			if (!isNews || now >= this.#nextAt) {
+				this.#waitMs = Math.min(2 * this.#waitMs, LONGEST_MS);
+				this.#nextAt = now + this.#waitMs;
+			}
 		}
 		this.#kinds.add(kind);
 		this.#isLogged = true;
-		logger[level]({ err: error, ...details, ...(this.#failures > 1 && this.#summary(this.#since)) }, failed);
+		this.#loggedAt = now;
+		const summary = this.#failures > 1 && this.#summary(this.#since);
+		logger[level]({ err: error, ...details, ...summary, ...this.#nameOthers(projectId) }, failed);
 	}
 
 	succeeded(): void {
@@ -79,6 +102,14 @@ export class RepeatedFailure {
 		this.#overAt = this.#context.clock.elapsed();
 		if (this.#isLogged) this.#context.logger.warn(this.#summary(this.#since), this.#messages.over);
 		this.#isLogged = false;
+	}
+
+	/** The projects that no line has named yet, apart from that of the current one. */
+	#nameOthers(projectId: string | undefined) {
+		const others = [...this.#unnamed].filter((id) => id !== projectId);
+		for (const id of this.#unnamed) this.#named.add(id);
+		this.#unnamed.clear();
+		return others.length > 0 && { otherProjects: { count: others.length, first: others.slice(0, NAMED) } };
 	}
 
 	#summary(since: number) {

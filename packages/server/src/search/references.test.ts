@@ -136,7 +136,7 @@ test("a database that is away is logged now and then, and once it is back", asyn
 	await references.stop();
 	const failed = (fields: object) => [
 		"failed to index order ids and customers",
-		{ projects: 1, retryInMs: 5_000, ...fields },
+		{ projectId: "p", retryInMs: 5_000, ...fields },
 	];
 	expect(lines).toEqual([
 		failed({}),

@@ -49,6 +49,11 @@ export interface ReferencesOptions {
 	readonly logger: Logger;
 }
 
+interface Failure {
+	readonly error: unknown;
+	readonly projectId?: string;
+}
+
 export class References {
 	readonly #options: ReferencesOptions;
 	readonly #failure: RepeatedFailure;
@@ -155,15 +160,12 @@ export class References {
 	 */
 	async *#round(): AsyncGenerator<number, number> {
 		const { storage } = this.#options;
-		const failures: unknown[] = [];
-		if (this.#visitsAll) await this.#noteAll().catch((error: unknown) => failures.push(error));
+		const failures: Failure[] = [];
+		if (this.#visitsAll) await this.#noteAll().catch((error: unknown) => failures.push({ error }));
 		const indexed = yield* this.#visit(this.#toIndex, (projectId) => this.#step(projectId), failures);
 		const swept = yield* this.#visit(this.#toSweep, (projectId) => storage.sweepReferences({ projectId }), failures);
-		const [err] = failures;
-		if (err !== undefined) {
-			this.#failure.failed(err, { projects: failures.length, retryInMs: COLLECT_MS });
-			return COLLECT_MS;
-		}
+		for (const { error, ...project } of failures) this.#failure.failed(error, { ...project, retryInMs: COLLECT_MS });
+		if (failures.length > 0) return COLLECT_MS;
 		this.#failure.succeeded();
 		return indexed || swept ? 0 : COLLECT_MS;
 	}
@@ -183,7 +185,7 @@ export class References {
 	async *#visit(
 		projects: Set<string>,
 		step: (projectId: string) => Promise<boolean>,
-		failures: unknown[],
+		failures: Failure[],
 	): AsyncGenerator<number, boolean> {
 		const { clock } = this.#options;
 		let isMore = false;
@@ -194,7 +196,7 @@ export class References {
 			for (let steps = 0; more && steps < STEPS_PER_ROUND; steps++) {
 				const from = clock.elapsed();
 				more = await step(projectId).catch((error: unknown) => {
-					failures.push(error);
+					failures.push({ projectId, error });
 					projects.add(projectId);
 					return false;
 				});

@@ -6,7 +6,7 @@ import { StorageError } from "../../storage/port.ts";
 import type { StorageState } from "../storage-check.ts";
 import { FailureLog } from "./failure-log.ts";
 
-const REQUEST = { id: "r-1", routeOptions: { url: "/v1/projects" } } as FastifyRequest;
+const REQUEST = { id: "r-1", routeOptions: { url: "/v1/projects" }, principal: null } as FastifyRequest;
 const FULL = new StorageError("full", "The disk is full.");
 
 function logged() {
@@ -51,4 +51,19 @@ test("each other failure is logged", () => {
 	for (let n = 0; n < 3; n++) log.add(new TypeError("undefined is not a disk"), REQUEST);
 	expect(lines).toEqual(Array(3).fill(["a request failed", "undefined is not a disk", BY]));
 	expect(clock.nextAt).toBeNull();
+});
+
+test("a line names the project of a caller who has been authenticated", () => {
+	const { clock, lines, log } = logged();
+	const params = { project_id: "proj_1" };
+	const principal = { kind: "operator" } as FastifyRequest["principal"];
+	log.add(FULL, { ...REQUEST, params, principal } as FastifyRequest);
+	log.add(FULL, { ...REQUEST, params: { project_id: "proj_2" } } as FastifyRequest);
+	clock.advance(10_000);
+	log.add(FULL, REQUEST);
+	log.close();
+	expect(lines).toEqual([
+		["a request failed", "The disk is full.", { ...BY, projectId: "proj_1" }],
+		["a request failed", "The disk is full.", { ...BY, failures: 3, forMs: 10_000 }],
+	]);
 });
