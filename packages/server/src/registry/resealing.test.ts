@@ -83,16 +83,28 @@ test("all secrets are sealed with the first key, and again ten minutes later tho
 	await resealing.stop();
 });
 
-test("a pass that storage interrupts is repeated", async () => {
+// The next pass came ten minutes later, during which an operator waits for the old key to be needed no more.
+test("a pass that storage interrupts is repeated after seconds, and less often if it fails again", async () => {
 	await createWebhook(OLD);
 	const resealSecret = vi.fn((p) => storage.resealSecret(p));
-	resealSecret.mockRejectedValueOnce(new StorageError("lost", "The connection is gone."));
+	const FAILURES = 8;
+	for (let n = 0; n < FAILURES; n++)
+		resealSecret.mockRejectedValueOnce(new StorageError("lost", "The connection is gone."));
 	const { clock, resealing, onSealed, logged } = start({ resealSecret });
-	expect(await logged()).toMatchObject(["warn", { err: { code: "lost" } }, expect.any(String)]);
-	expect(onSealed).not.toHaveBeenCalled();
-	clock.advanceTo(clock.nextAt!);
+	const waits: number[] = [];
+	const nextPass = () => {
+		waits.push(clock.nextAt! - clock.now());
+		clock.advanceTo(clock.nextAt!);
+	};
+	for (let n = 0; n < FAILURES; n++) {
+		expect(await logged()).toMatchObject(["warn", { err: { code: "lost" } }, expect.any(String)]);
+		nextPass();
+	}
+	expect(onSealed).toHaveBeenCalledTimes(0);
 	expect(await logged()).toMatchObject(["info", { sealed: 1 }, expect.any(String)]);
 	expect(onSealed).toHaveBeenCalledOnce();
+	nextPass();
+	expect(waits.map((ms) => ms / 1_000)).toEqual([10, 20, 40, 80, 160, 320, 600, 600, 600]);
 	await resealing.stop();
 });
 

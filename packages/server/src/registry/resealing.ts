@@ -7,6 +7,8 @@ import type { Storage, StoredSecret } from "../storage/port.ts";
 
 /** From one pass to the next: a node with another first key may have sealed new secrets meanwhile, milliseconds. */
 const PASS_MS = 600_000;
+/** From a pass that failed to the next one, milliseconds. It doubles with each failure in a row, up to {@link PASS_MS}. */
+const RETRY_MS = 10_000;
 
 export interface ResealingOptions {
 	readonly storage: Pick<Storage, "listProjects" | "listSecrets" | "resealSecret">;
@@ -61,11 +63,21 @@ export function startResealing({ storage, seal, clock, logger, onSealed }: Resea
 		}
 	}
 
+	let retryInMs = RETRY_MS;
 	const passes = repeat(clock, 0, async () => {
-		await pass().catch((error: unknown) =>
-			logger.warn({ err: error }, "failed to seal all secrets with the first of the seal keys; trying again later"),
-		);
-		return PASS_MS;
+		try {
+			await pass();
+			retryInMs = RETRY_MS;
+			return PASS_MS;
+		} catch (error) {
+			const waitMs = retryInMs;
+			logger.warn(
+				{ err: error, retryInMs: waitMs },
+				"failed to seal all secrets with the first of the seal keys; trying again later",
+			);
+			retryInMs = Math.min(2 * waitMs, PASS_MS);
+			return waitMs;
+		}
 	});
 	return {
 		async stop() {
