@@ -29,8 +29,8 @@ test("an empty value with a space after it doesn't take the next line", () => {
 });
 
 // Node cuts the value there, so the operator's key differed from what systemd, a shell or a container reads.
-test("a # within a value is part of it", () => {
-	expect(parse("A=abc#def\nB=#1\nC=a #b")).toEqual({ A: "abc#def", B: "", C: "a" });
+test("a # without a space before it is part of the value", () => {
+	expect(parse("A=abc#def\nB=#1\nC=a #b\nD=#1 #2")).toEqual({ A: "abc#def", B: "#1", C: "a", D: "#1" });
 });
 
 test("line breaks may be those of any system", () => {

@@ -28,7 +28,7 @@ export function readEnvFile(path: string | undefined): void {
 	for (const [name, value] of variables) process.env[name] ??= value;
 }
 
-const ASSIGNMENT = /^\s*(?:export\s+)?([\w.-]+)\s*=\s*(.*)$/;
+const ASSIGNMENT = /^\s*(?:export\s+)?([\w.-]+)\s*=(\s*)(.*)$/;
 const OURS = /^\s*(?:export\s+)?POSTHORN_/;
 /** What may follow a value in quotes: a comment, or what the Bourne shell needs to export the variable. */
 const END = /^\s*(?:;\s*(?:export\s[\w\s]*)?)?(?:#.*)?$/;
@@ -52,7 +52,7 @@ export function parseEnvFile(
 	const lines = text.split(/\r\n|\n|\r/);
 	for (let at = 0; at < lines.length; at++) {
 		const line = lines[at]!;
-		const [, name, written] = ASSIGNMENT.exec(line) ?? [];
+		const [, name, space = "", written] = ASSIGNMENT.exec(line) ?? [];
 		if (name === undefined || written === undefined) {
 			const names = namesOf(line);
 			if (names !== null) named.push(...names.map((each) => ({ name: each, line: at + 1 })));
@@ -60,7 +60,7 @@ export function parseEnvFile(
 			continue;
 		}
 		const quoted = /^["'`]/.test(written) ? quotedValue([written, ...lines.slice(at + 1)]) : null;
-		if (quoted === null) variables.set(name, written.replace(/(?:^|\s)#.*$/, "").trimEnd());
+		if (quoted === null) variables.set(name, (space + written).replace(/\s#.*$/, "").trim());
 		else if (OURS.test(line) && !END.test(quoted.rest)) wrong.push(at + 1);
 		else variables.set(name, quoted.value);
 		at += quoted?.lines ?? 0;
