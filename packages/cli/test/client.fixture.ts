@@ -66,8 +66,12 @@ export class User {
 			if (error.code !== "EPIPE") throw error;
 		});
 		child.stdin!.end(input);
-		const [code] = (await within(`posthorn ${args.join(" ")}`, once(child, "close"))) as [number | null];
-		return { code, out: out(), err: err() };
+		try {
+			const [code] = (await within(`posthorn ${args.join(" ")}`, once(child, "close"))) as [number | null];
+			return { code, out: out(), err: err() };
+		} finally {
+			child.kill("SIGKILL");
+		}
 	}
 
 	close(): void {

@@ -1,8 +1,10 @@
 /** What the command line keeps in the user's configuration folder. Only its owner can read it. */
-import { chmodSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createSecret } from "@posthorn/protocol";
+import { createFolder } from "@posthorn/server/folders";
 import envPaths from "env-paths";
+import { CommandError } from "../command-error.ts";
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
@@ -25,7 +27,9 @@ export function readStored<T>(path: string): T | null {
 	try {
 		text = readFileSync(path, "utf8");
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+		const { code } = error as NodeJS.ErrnoException;
+		// The home of some services' users is a device.
+		if (code === "ENOENT" || code === "ENOTDIR") return null;
 		throw error;
 	}
 	try {
@@ -55,10 +59,19 @@ export function storeNew(path: string, value: unknown): void {
 
 /** @returns the path of a new file next to `path` */
 function writeBeside(path: string, value: unknown): string {
-	mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
+	const folder = dirname(path);
 	const written = `${path}.${process.pid}`;
-	writeFileSync(written, `${JSON.stringify(value)}\n`, { mode: PRIVATE_FILE });
-	chmodSync(written, PRIVATE_FILE);
+	try {
+		createFolder(folder, PRIVATE_FOLDER);
+		writeFileSync(written, `${JSON.stringify(value)}\n`, { mode: PRIVATE_FILE });
+		chmodSync(written, PRIVATE_FILE);
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		throw new CommandError(
+			[`Commands keep logins and a secret in ${folder}, which can't be written (${code}). Set HOME to another folder.`],
+			1,
+		);
+	}
 	return written;
 }
 

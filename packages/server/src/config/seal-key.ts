@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import { dirname } from "node:path";
+import { createFolder } from "../base/folders.ts";
 import { SEAL_KEY_BYTES, type Seal } from "../base/seal.ts";
 import { sealKeys } from "./parsers.ts";
 
@@ -85,7 +86,7 @@ function makeSealKey(file: string, database: string): boolean {
 	const folder = dirname(file);
 	const draft = `${file}.${randomUUID()}.new`;
 	try {
-		fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+		createFolder(folder, FOLDER_MODE);
 		fs.closeSync(fs.openSync(database, "a", MODE));
 		try {
 			flushed(fs.openSync(draft, "wx", MODE), `${randomBytes(SEAL_KEY_BYTES).toString("base64")}\n`);

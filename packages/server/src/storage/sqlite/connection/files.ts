@@ -4,7 +4,6 @@ import {
 	constants,
 	existsSync,
 	lstatSync,
-	mkdirSync,
 	openSync,
 	readlinkSync,
 	realpathSync,
@@ -13,6 +12,7 @@ import {
 import { hostname } from "node:os";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { createFolder } from "../../../base/folders.ts";
 import { StorageError } from "../../port.ts";
 import { isBusy, isUnreadable } from "./errors.ts";
 
@@ -87,7 +87,7 @@ const OTHERS = 0o077;
 
 /** Creates the file's folder and its missing parents. */
 export function makeFolder(path: string): void {
-	mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
+	createFolder(dirname(path), FOLDER_MODE);
 }
 
 /**
