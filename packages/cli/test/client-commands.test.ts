@@ -162,6 +162,9 @@ test("descriptions and ids tell webhooks with the same URL apart", async () => {
 	for (const id of ids) expect(await list()).toContain(`  ${id}  https://receiver.invalid/twins\n`);
 	expect(await list("--webhook", ids[0])).toMatch(/ {2}https:\/\/receiver\.invalid\/twins\n/);
 	expect(await list("--webhook", ids[0])).not.toContain(ids[0]);
+	// A narrow terminal cut the ids.
+	const { shown } = await on.user.runAtTerminal("stty cols 100; posthorn logs list --type customer.created");
+	for (const id of ids) expect(shown).toMatch(new RegExp(`  ${id}\\r?$`, "m"));
 	for (const id of ids) await on.user.run(["webhooks", "delete", id, "--yes"]);
 });
 

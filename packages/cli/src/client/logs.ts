@@ -183,10 +183,10 @@ function print(attempt: Attempt, withWebhook: boolean): void {
 		`${String(response_ms).padStart(MS_WIDTH)} ms`,
 		status_code === null ? colors.red(error_code ?? "no response") : colored(status_code),
 	];
+	if (withWebhook) cells.push(webhook_id);
 	const row = cells.join("  ");
 	const left = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - stripVTControlCharacters(row).length - 2;
-	const target = withWebhook ? `${webhook_id}  ${clean(url)}` : clean(url);
-	console.log(left < LEAST_URL ? row : `${row}  ${cut(target, left)}`);
+	console.log(left < LEAST_URL ? row : `${row}  ${cut(clean(url), left)}`);
 }
 
 /** `#2`, or `#1r3` for the first attempt of the third replay. */
