@@ -8,6 +8,8 @@ export interface RetryOptions {
 	readonly maxDelayMs?: number;
 	/** How long one try may take, milliseconds. By default, 30,000. */
 	readonly timeoutMs?: number;
+	/** No try begins later than this after the first one, milliseconds. By default, there is no such limit. */
+	readonly giveUpAfterMs?: number;
 	/** Called before each wait, with the error and the length of the wait, milliseconds. */
 	readonly onRetry?: OnRetry;
 }
@@ -37,13 +39,14 @@ const LONGEST_MS = 2_147_483_647;
  * Throws for numbers that would repeat calls without an end or a pause, such as NaN from a variable that isn't set, and
  * for an `onRetry` that would replace the first error with its own.
  */
-export function checkRetry({ retries, maxDelayMs, timeoutMs, onRetry }: RetryOptions): void {
+export function checkRetry({ retries, maxDelayMs, timeoutMs, giveUpAfterMs, onRetry }: RetryOptions): void {
 	if (onRetry && typeof onRetry !== "function")
 		throw new TypeError(`createClient got ${onRetry} as retry.onRetry; give a function.`);
 	const limits = {
 		retries: [retries, 0, Number.POSITIVE_INFINITY],
 		maxDelayMs: [maxDelayMs, 0, LONGEST_MS],
 		timeoutMs: [timeoutMs, 1, LONGEST_MS],
+		giveUpAfterMs: [giveUpAfterMs, 0, Number.POSITIVE_INFINITY],
 	} as const;
 	for (const [name, [value, least, most]] of Object.entries(limits))
 		if (value !== undefined && !(value >= least && value <= most))
@@ -67,9 +70,11 @@ export async function withRetries(
 		retries = DEFAULTS.retries,
 		maxDelayMs = DEFAULTS.maxDelayMs,
 		timeoutMs = DEFAULTS.timeoutMs,
+		giveUpAfterMs = Number.POSITIVE_INFINITY,
 		onRetry,
 	}: RetryOptions = {},
 ): Promise<Response> {
+	const startedAt = performance.now();
 	for (let tries = 0; ; tries++) {
 		signal?.throwIfAborted();
 		const { response, error } = await once(attempt, { name, url, signal }, timeoutMs);
@@ -80,7 +85,7 @@ export async function withRetries(
 		if (!again || tries >= retries) throw failure;
 		const asked = response && retryAfter(response);
 		const delay = delayMs(tries, asked ?? null, maxDelayMs);
-		if (delay === null) throw failure;
+		if (delay === null || performance.now() - startedAt + delay > giveUpAfterMs) throw failure;
 		onRetry?.(failure, delay);
 		await sleep(delay, signal);
 	}

@@ -67,7 +67,13 @@ test("a client that could never make a call isn't created", () => {
 	for (const url of [...urls, `${service.url}/#/logs`, `${service.url}/?project=1`])
 		expect(() => createClient({ ...options, url })).toThrow("give one such as https://hooks.example.com.");
 	// They repeated calls without an end, or without a pause.
-	for (const retry of [{ retries: Number.NaN }, { maxDelayMs: Number.NaN }, { timeoutMs: 0 }, { timeoutMs: Infinity }])
+	for (const retry of [
+		{ retries: Number.NaN },
+		{ maxDelayMs: Number.NaN },
+		{ timeoutMs: 0 },
+		{ timeoutMs: Infinity },
+		{ giveUpAfterMs: -1 },
+	])
 		expect(() => createClient({ ...options, retry })).toThrow(
 			new RegExp(`^createClient got \\S+ as retry\\.${Object.keys(retry)[0]}; give a number from `),
 		);
@@ -248,6 +254,18 @@ test.each([
 	expect(retries).toEqual(Array(tries - 1).fill(["ApiError", true]));
 	if (tries === 1) expect(result).toMatchObject({ name: "ApiError", status, retryAfter: after && Number(after) });
 	else expect(result).toMatchObject({ seq: 1 });
+});
+
+// With a service that never responds, the tries added up to minutes.
+test("no try begins after the time to give up", async () => {
+	let seen = 0;
+	const silent: typeof fetch = (_, init) => {
+		seen++;
+		return new Promise((_, reject) => init!.signal!.addEventListener("abort", () => reject(init!.signal!.reason)));
+	};
+	const posthorn = await service.project({ fetch: silent, retry: { timeoutMs: 1, giveUpAfterMs: 0 } });
+	await expect(posthorn.publish(ORDER)).rejects.toThrow("within 0.001 s");
+	expect(seen).toBe(1);
 });
 
 /** What each kind of call throws. */

@@ -3,7 +3,7 @@ import { type Client, createClient, type OnRetry } from "@posthorn/client";
 import { localUrl, readConfig } from "@posthorn/server/config";
 import { UsageError } from "../command-error.ts";
 import { isThere } from "../is-there.ts";
-import { clean, warn } from "./output.ts";
+import { clean, note, warn } from "./output.ts";
 import { allOf } from "./pages.ts";
 import { type Login, loginFile, readStored } from "./stored.ts";
 
@@ -123,13 +123,38 @@ export function clientFor(login: Login): Client {
 		throw new UsageError([
 			"The API key has characters that keys don't have: copy all of it (phk_…), without a space or line break.",
 		]);
-	return createClient({ ...login, retry: { onRetry: sayRetries() } });
+	const retry = { giveUpAfterMs: GIVE_UP_MS, onRetry: sayRetries() };
+	return createClient({ ...login, retry, ...(process.stderr.isTTY && { fetch: sayWaits() }) });
+}
+
+/** As long as one try may take: a service that doesn't respond isn't asked again, milliseconds. */
+const GIVE_UP_MS = 30_000;
+/** How long a response may take before someone at a terminal learns what the command waits for, milliseconds. */
+const PATIENCE_MS = 3_000;
+
+/** A `fetch` that says so if a response doesn't come. Once, because a service that is slow may be asked often. */
+export function sayWaits(doFetch = fetch, say = note): typeof fetch {
+	let hasSaid = false;
+	return async (input, init) => {
+		const { host, searchParams } = new URL(input instanceof Request ? input.url : input);
+		// Reads that wait for new events take long by themselves.
+		if (hasSaid || Number(searchParams.get("wait")) > 0) return doFetch(input, init);
+		const timer = setTimeout(() => {
+			hasSaid = true;
+			say(`Waiting for a response from ${host} …`);
+		}, PATIENCE_MS);
+		try {
+			return await doFetch(input, init);
+		} finally {
+			clearTimeout(timer);
+		}
+	};
 }
 
 /** Retries that follow another one within this time belong to the same series, which gets one line, milliseconds. */
 const NEWS_MS = 10_000;
 
-/** Says why a call takes long: one that gets no response is retried for minutes. */
+/** Says why a call takes long. */
 function sayRetries(): OnRetry {
 	let lastAt = Number.NEGATIVE_INFINITY;
 	return (error) => {

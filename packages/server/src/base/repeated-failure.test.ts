@@ -100,7 +100,8 @@ test("each project that fails is named within ten seconds, and a line names only
 		at("proj_late");
 	}
 	const first = Array.from({ length: 20 }, (_, n) => `proj_${n + 1}`);
-	const of = (project: string, fields: object) => `failed unusable ${JSON.stringify({ projectId: project, ...fields })}`;
+	const of = (project: string, fields: object) =>
+		`failed unusable ${JSON.stringify({ projectId: project, ...fields })}`;
 	expect(lines).toEqual([
 		of("proj_0", {}),
 		of("proj_0", { failures: 26, forMs: 10_000, otherProjects: { count: 24, first } }),

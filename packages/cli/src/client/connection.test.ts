@@ -1,0 +1,28 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { sayWaits } from "./connection.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+// Commands waited for minutes without a word.
+test("a terminal learns within seconds which service doesn't respond, once", async () => {
+	const said: string[] = [];
+	const calls: PromiseWithResolvers<Response>[] = [];
+	const doFetch = () => {
+		calls.push(Promise.withResolvers<Response>());
+		return calls.at(-1)!.promise;
+	};
+	const waiting = sayWaits(doFetch, (text) => said.push(text));
+	const call = async (url: string, ms: number) => {
+		const response = waiting(new URL(url));
+		vi.advanceTimersByTime(ms);
+		calls.at(-1)!.resolve(new Response());
+		await response;
+	};
+	await call("http://hooks.example:8420/v1/projects", 2_999);
+	await call("http://hooks.example:8420/v1/events?wait=30", 30_000);
+	expect([vi.getTimerCount(), said]).toEqual([0, []]);
+	await call("http://hooks.example:8420/v1/projects?wait=0", 3_000);
+	await call("http://hooks.example:8420/v1/projects", 3_000);
+	expect([vi.getTimerCount(), said]).toEqual([0, ["Waiting for a response from hooks.example:8420 …"]]);
+});
