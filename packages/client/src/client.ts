@@ -61,6 +61,13 @@ async function complete(response: Response): Promise<Response> {
 	return new Response(await response.arrayBuffer(), { status, statusText, headers });
 }
 
+/** Further options of a call: those of the standard, and what only some runtimes know, such as Next's `next`. */
+function optionsOf(request: Request): RequestInit {
+	const { cache, credentials, integrity, keepalive, mode, referrer, referrerPolicy } = request;
+	// openapi-fetch has set what a Request doesn't know as its own properties.
+	return { cache, credentials, integrity, keepalive, mode, referrer, referrerPolicy, ...(request as object) };
+}
+
 /** Throws for a URL that no call can be made with. */
 function checkUrl(url: string): void {
 	const { protocol, username, password } = URL.canParse(url) ? new URL(url) : {};
@@ -137,14 +144,14 @@ export function createClient({ retry = {}, fetch: doFetch = fetch, ...given }: C
 	/** Throws for everything but 2xx, after the retries that the call allows. */
 	async function call(request: Request, idempotent = SAFE_TO_REPEAT.has(request.method)): Promise<Response> {
 		const url = new URL(request.url);
-		const { method, signal, cache, credentials } = request;
+		const { method, signal } = request;
 		const headers = Object.fromEntries(request.headers);
 		// Read once, because each try sends it. Firefox has no `Request.body`, so its length says whether there is one.
 		const bytes = await request.arrayBuffer();
 		const body = bytes.byteLength > 0 ? bytes : null;
 		// Another `fetch`, such as that of the package undici, doesn't take this realm's Request.
-		const attempt = async (until: AbortSignal) =>
-			complete(await doFetch(url, { method, headers, body, cache, credentials, signal: until, redirect: REDIRECT }));
+		const init = { ...optionsOf(request), method, headers, body, redirect: REDIRECT } as const;
+		const attempt = async (until: AbortSignal) => complete(await doFetch(url, { ...init, signal: until }));
 		return withRetries(attempt, { name: `${method} ${url.pathname}`, url, idempotent, signal }, retry);
 	}
 
@@ -159,8 +166,9 @@ export function createClient({ retry = {}, fetch: doFetch = fetch, ...given }: C
 		// Parsing it would only say that a character is unexpected.
 		async onResponse({ request, response, schemaPath, options }) {
 			const isJson = options.parseAs === "json" && schemaPath.startsWith("/v1/") && request.method !== "HEAD";
-			const isExport = /csv|jsonl|event-stream/.test(response.headers.get("content-type") ?? "");
-			if (!isJson || isExport || !response.ok || response.status === 204) return;
+			// The service's own responses, which are parsed once.
+			const isOwn = /json|csv|event-stream/.test(response.headers.get("content-type") ?? "");
+			if (!isJson || isOwn || !response.ok || response.status === 204) return;
 			const text = await response.clone().text();
 			if (parsed(text) === undefined)
 				throw new ApiError(`${request.method} ${new URL(request.url).pathname}`, response, text);

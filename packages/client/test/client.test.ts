@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { until, unusedPort, within } from "@posthorn/testkit";
-import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
+import { afterAll, beforeAll, expect, expectTypeOf, test, vi } from "vitest";
 import { waitMs } from "../src/follow.ts";
 import {
 	ApiError,
@@ -325,6 +325,37 @@ test.each(["<html>Welcome</html>", ""])(
 		});
 	},
 );
+
+// Only the method, headers, body, cache and credentials did.
+test("a call's own options reach fetch", async () => {
+	const passed: (RequestInit | undefined)[] = [];
+	const project: typeof fetch = async (input, init) => {
+		passed.push(init);
+		return fetch(input, init);
+	};
+	const { api, id } = await service.project({ fetch: project });
+	const options = {
+		keepalive: true,
+		referrerPolicy: "no-referrer",
+		cache: "no-store",
+		next: { revalidate: 60 },
+	} as const;
+	const params = { path: { project_id: id } };
+	expect((await api.GET("/v1/projects/{project_id}/webhooks", { params, ...options })).data!.data).toEqual([]);
+	expect(passed).toEqual([expect.objectContaining({ ...options, method: "GET", redirect: "manual" })]);
+});
+
+test("a response of the service is parsed once", async () => {
+	const { api, id } = await service.project();
+	const parse = vi.spyOn(JSON, "parse");
+	try {
+		await api.GET("/v1/projects/{project_id}/webhooks", { params: { path: { project_id: id } } });
+		// Response.json() parses without it.
+		expect(parse.mock.calls.length).toBeLessThanOrEqual(1);
+	} finally {
+		parse.mockRestore();
+	}
+});
 
 test("pages and the end of the log are retried like other calls", async () => {
 	let seen = 0;
