@@ -132,6 +132,10 @@ describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
 	test("every connection has the session settings, even if they can't be startup settings", async () => {
 		const otherwise = new URL(url);
 		otherwise.searchParams.set("options", "-c jit=on");
+		// With these defaults of the database, nodes lost connections, and NULL in arrays became text.
+		for (const setting of ["array_nulls = off", "idle_session_timeout = '59s'"])
+			await server.execute(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${setting}`, url);
+		expect(SESSION_SETTINGS).toMatchObject({ array_nulls: "on", idle_session_timeout: "0" });
 		for (const way of [url, await pool({ startup: "drop", mode: "session" }), otherwise.href]) {
 			const { configFor } = await checkSessions(way);
 			const connections = new Pool({ ...configFor(way), pipeline: true });
