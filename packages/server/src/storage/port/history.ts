@@ -17,7 +17,7 @@ export interface AttemptFilter {
 	readonly eventId?: string;
 	/** Events by their numbers, newest first. */
 	readonly seqs?: readonly number[];
-	/** Attempts of `seqs` beyond this many, counted from the first event on, may be left out. */
+	/** Attempts of `seqs` beyond this many, of any webhook and counted from the first event on, may be left out. */
 	readonly maxAttempts?: number;
 	/** Bounds on the attempt's start, milliseconds since the Unix epoch: from `since`, before `until`. */
 	readonly since?: number;

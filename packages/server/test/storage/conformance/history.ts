@@ -176,6 +176,35 @@ export function describeHistory(harness: StorageHarness): void {
 			}
 		});
 
+		// On SQLite, only those of the filter's webhooks counted.
+		test("attempts of other webhooks count towards those that a filter considers", async () => {
+			const project = await world.project();
+			const webhooks = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+			const [event] = await world.publish(project, "a");
+			const attempts = webhooks.flatMap((webhook) =>
+				[1, 2].map((attempt) =>
+					world.attempt(webhook, event!, { attempt, status: "retrying", startedAt: START + attempt }),
+				),
+			);
+			await world.settle(await world.lease(project), { attempts });
+			const considered = async (maxAttempts: number, webhookIds: readonly string[]) => {
+				const filter = { seqs: [1], maxAttempts, webhookIds };
+				const { rows } = await world.storage.listAttempts({ projectId: project, filter, page: ALL });
+				return rows.map(({ webhookId, attempt }) => [webhookId, attempt]);
+			};
+			const [first, second] = webhooks as [string, string];
+			expect(await considered(3, webhooks)).toEqual(
+				expect.arrayContaining([
+					[first, 2],
+					[second, 2],
+					[second, 1],
+				]),
+			);
+			expect(await considered(3, [first])).toEqual([[first, 2]]);
+			expect(await considered(2, [first])).toEqual([]);
+			expect(await considered(4, [first])).toHaveLength(2);
+		});
+
 		test("a page ends early to limit the bytes of its bodies, but has at least one row", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);

@@ -272,13 +272,13 @@ function rangesOf(c: Connection, projectNo: number | null, kind: AttemptKind): R
 					SELECT json_group_array(no) FROM (
 						SELECT no FROM attempts INDEXED BY attempts_by_delivery
 						WHERE project_no = ?1 AND seq = event.value
-							${webhooks === null ? "" : "AND webhook_no IN (SELECT value FROM json_each(?6))"}
 						ORDER BY webhook_no DESC, replay DESC, attempt DESC LIMIT ?5
 					)
 				)) newest CROSS JOIN attempts ON attempts.no = newest.value
 				LIMIT ?5
 			)
 			WHERE id >= ?2 AND id < ?3
+				${webhooks === null ? "" : "AND webhook_no IN (SELECT value FROM json_each(?6))"}
 				${statuses.length === STATUSES.length ? "" : `AND status IN (${statuses})`}
 				${names === undefined ? "" : `AND type IN (${types})`}`;
 		const { maxAttempts = NO_LIMIT } = kind;
