@@ -1,8 +1,8 @@
 import { TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
 import { SECRET_VARIABLE, type SnippetParts } from "./parts.ts";
 
-/** Enough for any event: the service's default limit is 256 KiB. */
-const MAX_BODY = "1<<20";
+/** Enough for any event: operators may allow 16 MiB of data. */
+const MAX_BODY = "32<<20";
 
 /** A receiver in Go that only uses the standard library. */
 export const goSnippet = ({ headers }: SnippetParts) => `package main

@@ -54,7 +54,7 @@ export function receiverCases(secret: string, text: string, now: number): Receiv
 }
 
 /** The names of those {@link bodyCases} that aren't JSON. */
-export const NOT_JSON = ["an empty body", "a byte order mark", "invalid UTF-8", "256 KiB"];
+export const NOT_JSON = ["an empty body", "a byte order mark", "invalid UTF-8", "2 MiB"];
 
 /**
  * Bodies whose bytes a careless receiver changes before it checks them, each with a genuine signature.
@@ -67,7 +67,8 @@ export function bodyCases(secret: string, now: number, unhandled: readonly strin
 		["a byte order mark", Buffer.from('\ufeff{"id":"evt_1","type":"customer.created","data":{}}')],
 		["invalid UTF-8", Uint8Array.of(0x7b, 0x22, 0xff, 0xfe, 0xc3, 0x22, 0x7d)],
 		["carriage returns", Buffer.from('{"id":"evt_1",\r\n"type":"customer.created"}\r\n')],
-		["256 KiB", Buffer.alloc(262_144, "é")],
+		// More than the default limit of events.
+		["2 MiB", Buffer.alloc(2_097_152, "é")],
 	];
 	return bodies.map(([name, body]) => ({
 		name,
