@@ -102,26 +102,28 @@ export async function listDeliveries(
 	return { rows: rows as FoundDelivery[], next };
 }
 
+/** First those without an attempt, from the queues, then the others by their last attempt. */
 async function findDeliveries(
 	storage: SearchStorage,
 	projectId: string,
 	filter: DeliveryFilter,
 	{ limit, before: position, isGone = () => false }: Search,
 ): Promise<FoundPage> {
-	const queued = position?.startsWith(UNATTEMPTED) ? position.slice(UNATTEMPTED.length) : undefined;
+	const isInQueues = position?.startsWith(UNATTEMPTED) === true;
+	const queued = isInQueues ? position.slice(UNATTEMPTED.length) : undefined;
+	const before = isInQueues ? undefined : position;
 	const isOnlyWaiting = filter.states.length === 1 && filter.states[0] === "waiting";
 	// Without an attempt there is no response.
 	const mayBeUnattempted = isOnlyWaiting && filter.response === undefined;
-	const isAtQueues = mayBeUnattempted && (queued === undefined ? position === undefined : queued !== QUEUES_END);
-	const unattempted = isAtQueues
-		? await listUnattempted(storage, projectId, filter, { limit, before: queued, isGone })
-		: { rows: [], next: null };
-	if (unattempted.next !== null) return unattempted;
-	const before = queued === undefined ? position : undefined;
-	const rows: Found[] = [...unattempted.rows];
+	const rows: Found[] = [];
+	if (mayBeUnattempted && before === undefined && queued !== QUEUES_END) {
+		const unattempted = await listUnattempted(storage, projectId, filter, { limit, before: queued, isGone });
+		if (unattempted.next !== null) return unattempted;
+		rows.push(...unattempted.rows);
+	}
+	const shown = new Set(rows.map(keyOf));
 	// Read after those without an attempt and before the log, so one that is attempted or ends meanwhile is in both.
 	const few = readsQueues(filter) ? await listFewWaiting(storage, projectId, filter) : null;
-	const shown = new Set(rows.map(keyOf));
 	const waiting = (few ?? []).filter(
 		(row) => !shown.has(keyOf(row)) && (before === undefined || row.last!.id < before),
 	);
@@ -129,15 +131,49 @@ async function findDeliveries(
 		rows.push(...waiting.splice(0, limit - rows.length));
 		return { rows, next: waiting.length === 0 ? null : rows.at(-1)!.last!.id };
 	}
-	const ended = new Set<string>();
-	const attempts = attemptsOf(filter, few !== null);
+	const pending = new Pending(waiting);
+	let next = before ?? null;
+	const steps = readLog(storage, projectId, filter, {
+		...{ limit, before, isGone, shown, waitingKnown: few !== null },
+		missing: () => limit - rows.length,
+	});
+	for await (const step of steps) {
+		next = step.next;
+		const found = pending.mergeInto(step.found, next);
+		for (const row of found) {
+			rows.push(row);
+			if (rows.length === limit && (row !== found.at(-1) || next !== null)) return { rows, next: row.last!.id };
+		}
+	}
+	return { rows, next };
+}
+
+interface LogSearch {
+	readonly limit: number;
+	readonly before: string | undefined;
+	readonly isGone: () => boolean;
+	/** Deliveries that the page has already. */
+	readonly shown: ReadonlySet<string>;
+	/** Whether pending deliveries are found elsewhere. */
+	readonly waitingKnown: boolean;
+	/** How many deliveries the page still lacks. */
+	readonly missing: () => number;
+}
+
+/** Reads the log back in steps, each of as many entries as the page probably needs, until it has read enough. */
+async function* readLog(
+	storage: SearchStorage,
+	projectId: string,
+	filter: DeliveryFilter,
+	{ limit, before, isGone, shown, waitingKnown, missing }: LogSearch,
+): AsyncGenerator<{ readonly found: readonly Found[]; readonly next: string | null }, void> {
+	const attempts = attemptsOf(filter, waitingKnown);
 	let next: string | null | undefined = before;
 	// Most entries are shown, so the first step reads what a page needs. For given events it reads a few more, which takes
 	// less time than another step.
-	const missing = limit - rows.length;
-	let step = isOfEvents(filter) ? nextStep(limit, missing, 1) : missing;
-	for (let scanned = 0, found = 0; next !== null && scanned < LOG_READS.attemptsScanned && !isGone(); ) {
-		// Most entries of the first step are shown. Later steps may read many that aren't, so only shown ones get an order id.
+	let step = isOfEvents(filter) ? nextStep(limit, missing(), 1) : missing();
+	for (let scanned = 0, count = 0; next !== null && scanned < LOG_READS.attemptsScanned && !isGone(); ) {
+		// Later steps may read many entries that aren't shown, so only those that are get an order id.
 		const orderIds = scanned === 0 ? { orderIdBytes: SEARCH.orderIdBytes } : {};
 		const page = { limit: step, ...orderIds, ...(next !== undefined && { before: next }) };
 		const read = await storage.listFollowedAttempts({ projectId, filter: attempts, page });
@@ -145,22 +181,34 @@ async function findDeliveries(
 		// Storage doesn't say how many it has scanned for a filter by response, so assume all that it may.
 		scanned += Math.max(attempts.response?.maxScanned ?? 0, read.rows.length, 1);
 		// Without those that don't match by now, or that were listed before their first attempt.
-		const these = read.rows
+		const found = read.rows
 			.map(deliveryOf)
 			.filter((row) => row !== null && fits(filter, row) && !shown.has(keyOf(row))) as Found[];
-		found += these.length;
-		if (waiting.length > 0) for (const row of these) ended.add(keyOf(row));
-		const end = next;
-		const passed = waiting.findIndex(({ last }) => end !== null && last!.id < end);
-		const among = waiting.splice(0, passed === -1 ? waiting.length : passed);
-		const fitting = [...these, ...among.filter((row) => !ended.has(keyOf(row)))].sort(newestFirst);
-		for (const row of fitting) {
-			rows.push(row);
-			if (rows.length === limit && (row !== fitting.at(-1) || next !== null)) return { rows, next: row.last!.id };
-		}
-		step = nextStep(limit, limit - rows.length, found / scanned);
+		count += found.length;
+		yield { found, next };
+		step = nextStep(limit, missing(), count / scanned);
 	}
-	return { rows, next: next ?? null };
+}
+
+/** Pending deliveries from the queues, which belong among those of the log. */
+class Pending {
+	/** Newest first. */
+	readonly #rows: Found[];
+	/** Those that the log has because they ended after the queues were read. */
+	readonly #ended = new Set<string>();
+
+	constructor(rows: Found[]) {
+		this.#rows = rows;
+	}
+
+	/** Takes those that belong among these of the log. @param end where the log continues, or null at its end */
+	mergeInto(found: readonly Found[], end: string | null): readonly Found[] {
+		if (this.#rows.length === 0) return found;
+		for (const row of found) this.#ended.add(keyOf(row));
+		const later = this.#rows.findIndex(({ last }) => end !== null && last!.id < end);
+		const among = this.#rows.splice(0, later === -1 ? this.#rows.length : later);
+		return [...found, ...among.filter((row) => !this.#ended.has(keyOf(row)))].sort(newestFirst);
+	}
 }
 
 /**
