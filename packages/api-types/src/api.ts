@@ -758,7 +758,7 @@ export interface paths {
         };
         /**
          * Get a delivery
-         * @description The state and attempts of an event's delivery to a webhook.
+         * @description The state and attempts of an event's delivery to a webhook. If the webhook unsubscribes from the event's type during its first attempt, the delivery can't be found until that attempt is logged.
          */
         readonly get: operations["getDelivery"];
         readonly put?: never;

@@ -138,7 +138,8 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 		}),
 		route("GET", path, "getDelivery", {
 			summary: "Get a delivery",
-			description: "The state and attempts of an event's delivery to a webhook.",
+			description:
+				"The state and attempts of an event's delivery to a webhook. If the webhook unsubscribes from the event's type during its first attempt, the delivery can't be found until that attempt is logged.",
 			access: "developer",
 			success: { status: 200, description: "The delivery with its attempts.", schema: Delivery },
 			async handler({ params }) {
