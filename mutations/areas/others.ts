@@ -4,6 +4,18 @@ import { inApi } from "../tests.ts";
 /** Spots elsewhere that a review found untested. */
 export const OTHERS = [
 	...of(
+		"server/src/base/repeated-failure.ts",
+		["server/src/base/repeated-failure.test.ts"],
+		[
+			{
+				name: "failing-project-unnamed",
+				find: "this.#unnamed.size > 0 && now - this.#loggedAt >= FIRST_MS",
+				replace: "false",
+				why: "The log doesn't say for ten minutes that another project fails.",
+			},
+		],
+	),
+	...of(
 		"server/src/config/parsers.ts",
 		["server/src/config/read-config.test.ts"],
 		[

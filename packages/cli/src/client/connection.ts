@@ -136,7 +136,8 @@ const PATIENCE_MS = 3_000;
 export function sayWaits(doFetch = fetch, say = note): typeof fetch {
 	let hasSaid = false;
 	return async (input, init) => {
-		const { host, searchParams } = new URL(input instanceof Request ? input.url : input);
+		// The client never passes a Request.
+		const { host, searchParams } = new URL(input as URL);
 		// Reads that wait for new events take long by themselves.
 		if (hasSaid || Number(searchParams.get("wait")) > 0) return doFetch(input, init);
 		const timer = setTimeout(() => {
