@@ -596,7 +596,9 @@ test("the secret of this machine is created once", () => {
 test("a home that can't be written is named, and needs no login of its own", async () => {
 	expect(await on.user.run(["listen", "--print-secret"], { env: { HOME: "/proc" } })).toMatchObject({
 		code: 1,
-		err: expect.stringContaining("/proc/.config/posthorn, which can't be written (ENOENT). Set HOME to another folder."),
+		err: expect.stringContaining(
+			"/proc/.config/posthorn, which can't be written (ENOENT). Set HOME to another folder.",
+		),
 	});
 	const env = { HOME: "/dev/null", POSTHORN_URL: on.service.url, POSTHORN_API_KEY: on.key };
 	expect(await on.user.run(["events", "list", "--json"], { env })).toMatchObject({ code: 0, err: "" });

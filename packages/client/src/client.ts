@@ -58,7 +58,8 @@ const REDIRECT = "manual";
 async function complete(response: Response): Promise<Response> {
 	const { body, status, statusText, headers } = response;
 	if (body === null || headers.get("content-type")?.startsWith("text/event-stream")) return response;
-	return new Response(await response.arrayBuffer(), { status, statusText, headers });
+	const bytes = await response.arrayBuffer();
+	return new Response(bytes.byteLength > 0 ? bytes : null, { status, statusText, headers });
 }
 
 /** Further options of a call: those of the standard, and what only some runtimes know, such as Next's `next`. */
@@ -166,8 +167,8 @@ export function createClient({ retry = {}, fetch: doFetch = fetch, ...given }: C
 		// Parsing it would only say that a character is unexpected.
 		async onResponse({ request, response, schemaPath, options }) {
 			const isJson = options.parseAs === "json" && schemaPath.startsWith("/v1/") && request.method !== "HEAD";
-			// The service's own responses, which are parsed once.
-			const isOwn = /json|csv|event-stream/.test(response.headers.get("content-type") ?? "");
+			// As the service responds, so it is only parsed once.
+			const isOwn = response.body && /json|csv|event-stream/.test(response.headers.get("content-type") ?? "");
 			if (!isJson || isOwn || !response.ok || response.status === 204) return;
 			const text = await response.clone().text();
 			if (parsed(text) === undefined)

@@ -317,7 +317,8 @@ test.each(["{}", "null", "[]", "<html>Welcome</html>", "", '{"data":{}}', '{"eve
 test.each(["<html>Welcome</html>", ""])(
 	"a 200 with %j isn't taken for what a call of the API returns",
 	async (body) => {
-		const other: typeof fetch = async () => new Response(body);
+		const headers = body === "" ? { "content-type": "application/json" } : {};
+		const other: typeof fetch = async () => new Response(body, { headers });
 		const { api } = createClient({ url: service.url, key: "phk_1", project: "proj_1", fetch: other });
 		await expect(api.GET("/v1/projects")).rejects.toMatchObject({
 			...{ name: "ApiError", status: 200, code: "unknown" },

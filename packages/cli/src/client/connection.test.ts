@@ -1,8 +1,25 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { sayWaits } from "./connection.ts";
+import { clientFor, sayWaits } from "./connection.ts";
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+	vi.useRealTimers();
+	vi.unstubAllGlobals();
+});
+
+// It was asked six times, for three minutes.
+test("a service that doesn't respond isn't asked again", async () => {
+	const silent = vi.fn<typeof fetch>(
+		(_, init) =>
+			new Promise((_, reject) => init!.signal!.addEventListener("abort", () => reject(init!.signal!.reason))),
+	);
+	vi.stubGlobal("fetch", silent);
+	const end = clientFor({ url: "http://hooks.example", key: "phk_1", project: "proj_1" }).end();
+	const failed = expect(end).rejects.toThrow("no response from hooks.example within 30 s");
+	await vi.advanceTimersByTimeAsync(200_000);
+	await failed;
+	expect(silent).toHaveBeenCalledTimes(1);
+});
 
 // Commands waited for minutes without a word.
 test("a terminal learns within seconds which service doesn't respond, once", async () => {
