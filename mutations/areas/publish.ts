@@ -24,6 +24,12 @@ export const PUBLISH = [
 			why: "An event that a commit without a response wrote is reported as repeated, and not given to the lanes at once.",
 		},
 		{
+			name: "publisher-damage-fails-all",
+			find: "runByHalves(batch, append, isPartial)",
+			replace: "runByHalves(batch, append, () => false)",
+			why: "A damaged page of one project fails the publish calls that share a commit with its events.",
+		},
+		{
 			name: "publisher-encodes-at-once",
 			find: "if (index < drafts.length) yield bytes;",
 			replace: "yield* [];",

@@ -41,6 +41,12 @@ export const SETTLE = [
 			review: "settler.ts: waiting outcomes have no limit",
 		},
 		{
+			name: "settler-damage-delays-all",
+			find: "isPartial(error) ? await this.#settleWritable(groups, apart) : null",
+			replace: "null",
+			why: "A damaged page of one project keeps everyone's outcomes from being committed.",
+		},
+		{
 			name: "settler-closed-is-settled",
 			find: 'error.code === "closed") return settlements.map(() => "stale");',
 			replace: 'error.code === "closed") return settlements.map(() => "settled");',

@@ -4,7 +4,7 @@ import { until } from "../../../../testkit/src/until.ts";
 import { COMMITS, REQUESTS } from "../../base/budgets.ts";
 import { IdSource } from "../../base/ids.ts";
 import { type Pause, Turns } from "../../base/turns.ts";
-import type { AppendResult, Params } from "../../storage/port.ts";
+import { type AppendResult, type Params, StorageError } from "../../storage/port.ts";
 import type { EventDraft } from "../engine.ts";
 import { Publisher } from "./publisher.ts";
 
@@ -32,6 +32,7 @@ function reader(drafts: EventDraft[]) {
 function setUp() {
 	const clock = new VirtualClock();
 	const locked = new Set<string>();
+	const damaged = new Set<string>();
 	const batches: string[][] = [];
 	const ends: (() => void)[] = [];
 	let seq = 0;
@@ -45,6 +46,8 @@ function setUp() {
 			async appendEvents({ requests }: Params<"appendEvents">): Promise<AppendResult[]> {
 				batches.push(requests.map(({ projectId }) => projectId));
 				await new Promise<void>((resolve) => ends.push(resolve));
+				if (requests.some(({ projectId }) => damaged.has(projectId)))
+					throw new StorageError("unusable", "A page is damaged.");
 				return requests.map(({ projectId, events }) =>
 					locked.has(projectId)
 						? { kind: "locked" }
@@ -59,6 +62,7 @@ function setUp() {
 	return {
 		clock,
 		locked,
+		damaged,
 		publisher,
 		batches,
 		async commitOne(): Promise<void> {
@@ -111,6 +115,30 @@ test("a quiet project's event is in the next commits, however large another's ba
 	for (let i = 0; i < 3; i++) await commitOne();
 	expect(batches.slice(0, 3).flat()).toContain("quiet");
 	expect(await published).toMatchObject({ kind: "published" });
+});
+
+// Everyone's publish call in the same commit failed with it.
+test("publishers of a project with a damaged log get an error; others in the same commit don't", async () => {
+	const { publisher, damaged, batches, commitOne } = setUp();
+	damaged.add("bad");
+	const results: string[] = [];
+	const publish = (projectId: string) =>
+		publisher.publish(projectId, [draft(10)]).then(
+			({ kind }) => results.push(`${projectId} ${kind}`),
+			({ code }: StorageError) => results.push(`${projectId} ${code}`),
+		);
+	const all = Promise.all(["first", "a", "bad", "b", "bad", "c"].map(publish));
+	await until("all to return", async () => {
+		await commitOne();
+		return results.length === 6;
+	});
+	await all;
+	expect(batches[1]).toHaveLength(5);
+	expect(results.sort()).toEqual([
+		...["a published", "b published", "bad unusable", "bad unusable", "c published"],
+		"first published",
+	]);
+	expect(publisher.budget.used).toBe(0);
 });
 
 test("publishers of a locked project get an error after a while; others continue", async () => {

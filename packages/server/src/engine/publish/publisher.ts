@@ -3,9 +3,18 @@ import { Budget } from "../../base/budget.ts";
 import { COMMITS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
+import { runByHalves } from "../../base/halves.ts";
 import type { IdSource } from "../../base/ids.ts";
 import { neverPause, runInSlices } from "../../base/turns.ts";
-import type { AppendedEvent, AppendRequest, AppendResult, LogEvent, LogStorage, NewEvent } from "../../storage/port.ts";
+import {
+	type AppendedEvent,
+	type AppendRequest,
+	type AppendResult,
+	type LogEvent,
+	type LogStorage,
+	type NewEvent,
+	StorageError,
+} from "../../storage/port.ts";
 import type { Directory } from "../cluster/directory.ts";
 import type { EventDraft, EventDrafts, EventFault, PublishOptions, PublishResult } from "../engine.ts";
 import { faultsOf } from "./check.ts";
@@ -166,27 +175,30 @@ export class Publisher {
 	}
 
 	async #commit(batch: readonly Waiting[], apart: boolean): Promise<Waiting[]> {
+		const append = async (part: readonly Waiting[]) => {
+			const requests = part.map(({ request }) => request);
+			const results = await this.#options.storage.appendEvents({ requests, waits: apart });
+			this.#handOn(part, results);
+			return results;
+		};
 		const locked: Waiting[] = [];
-		try {
-			const results = await this.#options.storage.appendEvents({
-				requests: batch.map(({ request }) => request),
-				waits: apart,
-			});
-			this.#handOn(batch, results);
-			for (const [i, waiting] of batch.entries()) {
-				const result = results[i]!;
-				if (result.kind !== "locked") {
-					waiting.resolve(result);
-					continue;
-				}
-				if (result.maybeWritten) waiting.request = { ...waiting.request, maybeWritten: true };
-				locked.push(waiting);
+		const failed = new Set<string>();
+		for (const [i, appended] of (await runByHalves(batch, append, isPartial)).entries()) {
+			const waiting = batch[i]!;
+			if ("error" in appended) {
+				failed.add(waiting.request.projectId);
+				waiting.reject(appended.error);
+				continue;
 			}
-		} catch (error) {
-			for (const projectId of new Set(batch.map(({ request }) => request.projectId)))
-				this.#options.lanes.recheck(projectId);
-			for (const { reject } of batch) reject(error);
+			const { result } = appended;
+			if (result.kind !== "locked") {
+				waiting.resolve(result);
+				continue;
+			}
+			if (result.maybeWritten) waiting.request = { ...waiting.request, maybeWritten: true };
+			locked.push(waiting);
 		}
+		for (const projectId of failed) this.#options.lanes.recheck(projectId);
 		return locked;
 	}
 
@@ -207,6 +219,9 @@ export class Publisher {
 		for (const [projectId, events] of byProject) if (events.length > 0) this.#options.lanes.appended(projectId, events);
 	}
 }
+
+/** Whether only some of the projects may be the reason for the error, such as a damaged page. */
+const isPartial = (error: unknown): boolean => error instanceof StorageError && error.code === "unusable";
 
 /** Most text needs no counting, because a UTF-16 unit takes at most three bytes of UTF-8. */
 function isLarger(text: string, bytes: number): boolean {

@@ -101,13 +101,18 @@ test("once storage is closed, unwritten outcomes are left to the projects' next 
 	expect(storage.calls).toEqual([]);
 });
 
-/** Storage that is unavailable, and projects whose rows are locked, until a test says otherwise. */
+/** Storage that is unavailable, and projects whose rows are locked or damaged, until a test says otherwise. */
 class HeldStorage {
 	isAway = false;
 	readonly locked = new Set<string>();
+	readonly damaged = new Set<string>();
+	calls = 0;
 
 	async settle({ settlements }: Params<"settle">): Promise<Verdict[]> {
+		this.calls += 1;
 		if (this.isAway) throw new StorageError("lost", "The connection was reset.");
+		if (settlements.some(({ projectId }) => this.damaged.has(projectId)))
+			throw new StorageError("unusable", "A page is damaged.");
 		return settlements.map(({ projectId }) => (this.locked.has(projectId) ? "locked" : "settled"));
 	}
 }
@@ -115,10 +120,14 @@ class HeldStorage {
 function held() {
 	const clock = new VirtualClock();
 	const storage = new HeldStorage();
-	const settler = new Settler(storage, clock, clock, silentLogger);
+	const lines: object[] = [];
+	const error = (fields: object): void => void lines.push(fields);
+	const settler = new Settler(storage, clock, clock, { ...silentLogger, error });
 	return {
 		storage,
 		settler,
+		/** The fields of lines that report an error. */
+		lines,
 		/** Advances the clock by this much and runs everything that becomes due. */
 		async pass(ms: number): Promise<void> {
 			const until = clock.elapsed() + ms;
@@ -200,6 +209,42 @@ test("a project with locked rows starts nothing, takes no room from others, and 
 	await pass(2_000);
 	expect(settled.slice(50)).toEqual(["a0 settled", "a1 settled", "a2 settled"]);
 	expect([hasRoom, settler.hasRoom("a"), settler.budget.used]).toEqual([1, true, 0]);
+});
+
+// Its batch was tried again until it was repaired, and everyone's outcomes waited for that.
+test("a project with damaged rows starts nothing, delays no others, and is named in the log", async () => {
+	const { storage, settler, pass, lines } = held();
+	const settled: string[] = [];
+	storage.damaged.add("a");
+	// The first one is a batch by itself.
+	for (const project of ["a", "b", "a", "c", "a"])
+		settler.add(outcomeOf(project, (result) => settled.push(`${project} ${result}`)));
+	await pass(60_000);
+	expect(settled).toEqual(["b settled", "c settled"]);
+	expect([settler.hasRoom("a"), settler.hasRoom("b"), settler.budget.used]).toEqual([false, true, 0]);
+	expect(lines[0]).toMatchObject({ projectId: "a", err: { code: "unusable" } });
+	storage.damaged.clear();
+	await pass(2_000);
+	expect(settled.slice(2)).toEqual(["a settled", "a settled", "a settled"]);
+	expect([settler.hasRoom("a"), settler.budget.used]).toEqual([true, 0]);
+});
+
+test("if no project can be written, their outcomes wait together", async () => {
+	const { storage, settler, pass } = held();
+	const projects = ["first", ...Array.from({ length: 64 }, (_, i) => `p${i}`)];
+	const settled: string[] = [];
+	settler.add(outcomeOf(projects[0]!, () => settled.push(projects[0]!)));
+	// The others share the next batch.
+	for (const project of projects) storage.damaged.add(project);
+	for (const project of projects.slice(1)) settler.add(outcomeOf(project, () => settled.push(project)));
+	const before = storage.calls;
+	await pass(60_000);
+	// Of all together, of ever smaller parts, and of two projects by themselves; every 5 s after the first few.
+	expect(storage.calls - before).toBeLessThan(20 * 10);
+	expect(settled).toEqual(["first"]);
+	storage.damaged.clear();
+	await pass(10_000);
+	expect(settled.sort()).toEqual(projects.sort());
 });
 
 test("a stopping node gives up outcomes whose rows stay locked, and reports each once", async () => {

@@ -2,6 +2,7 @@ import { Budget } from "../../base/budget.ts";
 import { COMMITS } from "../../base/budgets.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
+import { runByHalves } from "../../base/halves.ts";
 import type { Logger } from "../../base/logger.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import {
@@ -131,7 +132,7 @@ export class Settler {
 			this.#locked.delete(projectId);
 			this.#logger.error(
 				{ projectId, outcomes: given.length },
-				"outcomes were not written: another transaction held the project's rows; they will be sent again",
+				"outcomes were not written: another transaction held the project's rows, or they are damaged; they will be sent again",
 			);
 			for (const item of given) item.done("stale");
 		}
@@ -194,6 +195,8 @@ export class Settler {
 				if (error instanceof StorageError && error.code === "closed") return settlements.map(() => "stale");
 				if (!(error instanceof StorageError)) return this.#refused(groups, apart, error);
 				if (error.code === "locked") return this.#findLocked(groups, apart);
+				const verdicts = isPartial(error) ? await this.#settleWritable(groups, apart) : null;
+				if (verdicts !== null) return verdicts;
 				this.#failure.failed(error, { settlements: settlements.length, retryInMs: waitMs });
 				await sleep(this.#clock, waitMs);
 			}
@@ -208,6 +211,28 @@ export class Settler {
 		return [...first, ...(await this.#settle(groups.slice(half), apart))];
 	}
 
+	/**
+	 * Something can't be written, such as a damaged page. If it belongs to some of these projects, they wait like locked ones,
+	 * and the others don't wait for them. Null if none can be settled.
+	 */
+	async #settleWritable(groups: readonly Group[], apart: boolean): Promise<(Verdict | SettleResult)[] | null> {
+		const settle = (part: readonly Group[]) =>
+			this.#storage.settle({ settlements: part.map(settlementNow), waits: apart });
+		const ran = await runByHalves(groups, settle, isPartial);
+		if (groups.length > 1 && ran.every((one) => "error" in one)) return null;
+		const verdicts: (Verdict | SettleResult)[] = [];
+		for (const [i, one] of ran.entries()) {
+			const group = groups[i]!;
+			if ("result" in one) verdicts.push(one.result);
+			else if (!isPartial(one.error)) verdicts.push(...(await this.#settle([group], apart)));
+			else {
+				this.#failure.failed(one.error, { projectId: group.lease.projectId });
+				verdicts.push("locked");
+			}
+		}
+		return verdicts;
+	}
+
 	/** One of them is rejected: tries each separately, so that the others aren't delayed. */
 	async #refused(groups: readonly Group[], apart: boolean, error: unknown): Promise<(Verdict | SettleResult)[]> {
 		if (groups.length === 1) {
@@ -219,6 +244,9 @@ export class Settler {
 		return results;
 	}
 }
+
+/** Whether only some of the projects may be the reason for the error. */
+const isPartial = (error: unknown): boolean => error instanceof StorageError && error.code === "unusable";
 
 type Changes = Omit<Settlement, "projectId" | "generation">;
 
