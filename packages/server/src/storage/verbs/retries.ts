@@ -199,10 +199,10 @@ function* described(
 	return waiting;
 }
 
-/**
- * Cancels the pending attempts of a test event's current series. They are due since 1970, so that its lane closes
- * them immediately, even while it is paused.
- */
+/** Cancelled attempts are due since 1970, so that their lane closes them immediately, even while it is paused. */
+const CANCELLED_DUE = 0;
+
+/** Cancels the pending attempts of a test event's current series, unless they were cancelled before. */
 export function* cancelTest(
 	project: number,
 	p: WebhookRef & By & { readonly eventId: string },
@@ -215,12 +215,13 @@ export function* cancelTest(
 	const { seq } = event;
 	if (seq > 0) return "not_a_test";
 	const retry = yield* row(nextOf(project, webhook, seq));
-	if (retry === undefined) return "nothing_waits";
+	// Another call may have cancelled it before.
+	if (retry === undefined || retry.dueAt === CANCELLED_DUE) return "nothing_waits";
 	yield* together(
 		sql`
 			UPDATE posthorn.events SET published_at = ${cancelledMark(retry.replay)}
 			WHERE ${ONE_EVENT}project_no = ${project} AND seq >= ${seq} AND seq <= ${seq}${END_ONE_EVENT}`,
-		moveRetry(project, webhook, seq, 0),
+		moveRetry(project, webhook, seq, CANCELLED_DUE),
 		wake(project),
 	);
 	return "cancelled";

@@ -88,6 +88,8 @@ export function describeRetryNow(harness: StorageHarness): void {
 			expect(await world.storage.readEvents({ projectId: project, seqs: [-1] })).toMatchObject([
 				{ publishedAt: cancelledMark(0) },
 			]);
+			// Each of several concurrent calls once cancelled it, and was in the audit log.
+			expect(await world.storage.cancelTest({ ...of, eventId: sample.id })).toBe("nothing_waits");
 			// Long past, so that even a paused lane takes it.
 			expect(await world.queues(project, webhook)).toMatchObject([{ seq: -1, attempt: 1, replay: 0 }]);
 			expect((await world.queues(project, webhook))[0]!.dueAt).toBeLessThan(START - 365 * 86_400_000);

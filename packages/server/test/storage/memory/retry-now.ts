@@ -42,7 +42,7 @@ export function cancelTest(
 	if (!found || !event) return "nothing_waits";
 	if (event.seq > 0) return "not_a_test";
 	const retry = node.tables.retries.get(deliveryKey(found.webhook.no, event.seq));
-	if (!retry) return "nothing_waits";
+	if (!retry || retry.dueAt === 0) return "nothing_waits";
 	node.tables.events.put({ ...event, publishedAt: cancelledMark(retry.replay) });
 	node.tables.retries.put({ ...retry, dueAt: 0 });
 	ringForChange(node, found.project);

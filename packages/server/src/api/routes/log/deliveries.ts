@@ -224,7 +224,7 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 						"conflict",
 						result === "not_a_test"
 							? "Only test events can be cancelled, because other events must not be lost. Pause the webhook to stop sending."
-							: "This test event has ended: no attempt is waiting.",
+							: "This test event has ended or was cancelled: no attempt is waiting.",
 					);
 				}
 				audit(noteOf("test.cancelled", params));
