@@ -1,4 +1,5 @@
 export { type BodyDifference, bodyDifference, type ChangedBody, changedBodies } from "./body-changes.ts";
+export { basketAbandonedAfter } from "./catalogue/basket.ts";
 export { CURRENCIES } from "./catalogue/currencies.ts";
 export type { EventType, EventTypeEntry, JsonSchema } from "./catalogue/entry.ts";
 export { EVENT_TYPES, eventTypeEntry, isEventType } from "./catalogue.ts";

@@ -1,11 +1,14 @@
 import type { EventTypeEntry } from "./entry.ts";
 import { customerEmail, identifier, items } from "./fields.ts";
 
+/** When `basket.abandoned` fires, for a service whose operator has set this time, such as `2 hours`. */
+export const basketAbandonedAfter = (idle: string): string =>
+	`A basket with at least one item sat untouched for ${idle}.`;
+
 export const basketEvents: readonly EventTypeEntry[] = [
 	{
 		type: "basket.abandoned",
-		description:
-			"A basket with at least one item sat untouched for 24 hours, unless the operator has set another time.",
+		description: basketAbandonedAfter("24 hours, unless the operator has set another time"),
 		future: false,
 		strict: false,
 		schema: {

@@ -30,3 +30,14 @@ test("lists the types if there is no such one", async () => {
 	expect(status).toBe(404);
 	expect(json.detail).toContain("purchase.completed");
 });
+
+// It said "24 hours, unless the operator has set another time", whatever the setting was.
+test("says after how long this service takes a basket for abandoned", async () => {
+	const set = await TestApi.start({ basketIdleMs: 5_400_000 });
+	const description = "A basket with at least one item sat untouched for 90 minutes.";
+	const { json } = await set.call("GET", "/v1/event-types");
+	expect(json).toContainEqual(expect.objectContaining({ type: "basket.abandoned", description }));
+	const schema = await set.call("GET", "/v1/event-types/basket.abandoned/schema.json", { key: null });
+	expect(schema.json).toMatchObject({ description });
+	await set.close();
+});

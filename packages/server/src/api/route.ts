@@ -245,7 +245,7 @@ function isMoreSpecific(one: string, other: string): boolean {
 	return other[at] === "{" && one[at - 1] === "/";
 }
 
-type ConfigKey = "brand" | "retryDelaysMs" | "attemptTimeoutMs" | "logRetentionMs" | "trustProxy";
+type ConfigKey = "brand" | "retryDelaysMs" | "attemptTimeoutMs" | "basketIdleMs" | "logRetentionMs" | "trustProxy";
 type LimitKey = "maxEventBytes" | "maxBatchBytes" | "maxBodyBytesInFlight" | "maxDescriptionLength";
 
 /** What the API is built from. */

@@ -25,6 +25,19 @@ export const normalizeEmail = (email: string): string => email.normalize("NFKC")
 /** A whole number from 0 on, with separators: `10,000`. `toLocaleString` would load a locale, for 12 ms of every start. */
 export const grouped = (n: number): string => String(n).replace(/\B(?=(?:\d{3})+$)/g, ",");
 
+/** A duration from 1 s on, exactly, in the largest unit of which there are several: `24 hours`, `90 minutes`, `1 second`. */
+export function durationWords(ms: number): string {
+	const fitting = UNITS.find(([size]) => ms % size === 0 && ms > size);
+	const [size, unit] = fitting ?? [1_000, "second"];
+	return `${ms / size} ${unit}${ms === size ? "" : "s"}`;
+}
+
+const UNITS = [
+	[86_400_000, "day"],
+	[3_600_000, "hour"],
+	[60_000, "minute"],
+] as const;
+
 export interface Fault {
 	/** The field, as a JSON Pointer (RFC 6901) into the request. */
 	readonly pointer: string;

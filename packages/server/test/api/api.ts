@@ -126,11 +126,12 @@ export class TestApi {
 		const metrics = createMetrics();
 		const { changes = new Changes(clock), longPolls = new LongPolls(clock), publicUrl = PUBLIC_URL } = options;
 		const attempts = new AttemptSignal();
-		const { retryDelaysMs = [] } = options;
+		const { retryDelaysMs = [], basketIdleMs = DAY_MS } = options;
 		const config = {
 			brand: "Service",
 			retryDelaysMs,
 			attemptTimeoutMs: TIMEOUT_MS,
+			basketIdleMs,
 			logRetentionMs: 30 * 86_400_000,
 			maxEventBytes: options.maxEventBytes ?? 262_144,
 			maxBatchBytes: REQUESTS.batchBytes,
@@ -167,7 +168,6 @@ export class TestApi {
 		});
 		const limits = { ...config, maxWebhooksPerProject: options.maxWebhooksPerProject ?? 100 };
 		const own = { storage, engine, clock, ids, logger };
-		const { basketIdleMs = DAY_MS } = options;
 		const store = startStore({ ...own, maxEventBytes: config.maxEventBytes, basketIdleMs });
 		const passwords = new Passwords(CHEAP);
 		const accounts = startAccounts({ ...own, clock: options.peopleClock ?? clock, disk: clock, passwords });

@@ -32,7 +32,7 @@ export function apiRoutes(
 	return [
 		...projectRoutes(parts),
 		...apiKeyRoutes(parts),
-		...eventTypeRoutes(),
+		...eventTypeRoutes(parts),
 		...publishRoutes(parts),
 		...eventRoutes(parts),
 		...eventSearchRoutes(parts),

@@ -1,7 +1,8 @@
-import { EVENT_TYPES, type EventTypeEntry as EventTypeRow } from "@posthorn/protocol";
+import { basketAbandonedAfter, EVENT_TYPES, type EventTypeEntry as EventTypeRow } from "@posthorn/protocol";
 import type { TSchema } from "typebox";
+import { durationWords } from "../../../base/text.ts";
 import { Problem } from "../../http/problem.ts";
-import { RawResponse, type Route, routeIn } from "../../route.ts";
+import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
 import { component, EventTypeName, request, Type } from "../../schema.ts";
 
 const route = routeIn("Events");
@@ -50,12 +51,17 @@ const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 /** Pages of any origin may read it, and proxies may keep it for an hour. */
 const SHAREABLE = { "Access-Control-Allow-Origin": "*", "Cache-Control": "public, max-age=3600" };
 
-export function eventTypeRoutes(): Route[] {
-	const catalogue = JSON.stringify(
-		EVENT_TYPES.map(({ type, description, future, schema, sample }) => ({ type, description, future, schema, sample })),
-	);
+export function eventTypeRoutes({ config }: Pick<ApiParts, "config">): Route[] {
+	const entries = EVENT_TYPES.map(({ type, description, future, schema, sample }) => ({
+		type,
+		description: type === "basket.abandoned" ? basketAbandonedAfter(durationWords(config.basketIdleMs)) : description,
+		future,
+		schema,
+		sample,
+	}));
+	const catalogue = JSON.stringify(entries);
 	const schemas = new Map<string, string>(
-		EVENT_TYPES.map(({ type, description, schema }) => [
+		entries.map(({ type, description, schema }) => [
 			type,
 			JSON.stringify({ $schema: DIALECT, title: type, description, ...schema }),
 		]),
