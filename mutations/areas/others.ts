@@ -93,7 +93,7 @@ export const OTHERS = [
 	...of("server/src/api/signatures/diagnose.ts", inApi("signature-check"), [
 		{
 			name: "signature-check-by-notation",
-			find: "return !explains(likely) && explains(other) ? other : likely;",
+			find: "return isExplained(other) ? other : likely;",
 			replace: "return likely;",
 			why: "A right signature of Standard Webhooks in hexadecimal is said to come from a wrong secret.",
 		},

@@ -112,6 +112,11 @@ test("it tells which of secret, body, timestamp and clock is wrong", async () =>
 		"right secret_right",
 		"wrong timestamp_missing",
 	]);
+	// It once found no mistake, so that with the body it said that the secret is wrong.
+	const undotted = hmac(secret, Buffer.concat([Buffer.from(timestamp), body]));
+	expect(await codes(path, { signature: undotted, body: base64(body), timestamp })).toEqual([
+		...["right body_same", "right timestamp_same", "right secret_right", "wrong signature_text"],
+	]);
 	const ms = `${timestamp}000`;
 	expect(await codes(path, { signature: signed(secret, ms, body) })).toEqual([
 		...["right secret_right", "wrong timestamp_milliseconds"],
@@ -150,7 +155,7 @@ test("it knows the signature of Standard Webhooks, too", async () => {
 	expect(await codes(path, { signature: right.slice("v1,".length) })).toEqual([
 		...["right signature_right", "right secret_right"],
 	]);
-	for (const short of ["", `${timestamp}.`, `${eventId}.`])
+	for (const short of ["", `${timestamp}.`, `${eventId}.`, `${eventId}${timestamp}`, `${eventId}.${timestamp}`])
 		expect(await codes(path, { signature: standard(key, short, body) }), short).toEqual([
 			...["right secret_right", "wrong signature_text"],
 		]);
@@ -206,6 +211,31 @@ test("it knows a signature in the other one's notation", async () => {
 	expect(await codes(path, { signature: of("other", head).digest("hex"), ...seen })).toEqual([
 		...[...same, "wrong secret_wrong"],
 	]);
+});
+
+// Each of these was taken for no signature at all.
+test("it recognizes a signature that was pasted with what is around it", async () => {
+	const { path, secret, timestamp, eventId, body } = await sent({ standard_webhooks: true });
+	const right = signed(secret, timestamp, body);
+	for (const pasted of [
+		...[`X-Service-Signature: ${right}`, `x-service-signature:${right}`, `HTTP_X_SERVICE_SIGNATURE=${right}`],
+		...[`"X-Service-Signature": "${right}",`, `'x-service-signature' => '${right}',`, `signature = ${right};`],
+		...[`"${right}"`, `'${right}'`, ` ${right}\n`],
+	])
+		expect(await codes(path, { signature: pasted }), pasted).toEqual(["right signature_right", "right secret_right"]);
+	const key = Buffer.from(secret.slice("whsec_".length), "base64");
+	const standard = createHmac("sha256", key).update(`${eventId}.${timestamp}.`).update(body).digest("base64");
+	for (const pasted of [`webhook-signature: v1,${standard}`, `"v1,${standard}"`, `v1,${standard}`, standard])
+		expect(await codes(path, { signature: pasted }), pasted).toEqual(["right signature_right", "right secret_right"]);
+	// Receivers that compute one of these compare more or other text than the header has.
+	const bytes = right.toUpperCase().match(/../g)!;
+	for (const computed of [
+		...[`t=${timestamp},v1=${right}`, `v1=${right}`, `sha256=${right}`, `SHA256:${right}`, `hmac-sha256=${right}`],
+		...[right.toUpperCase(), bytes.join("-"), bytes.join(":"), bytes.join(" ")],
+	])
+		expect(await codes(path, { signature: computed }), computed).toEqual([
+			...["wrong signature_form", "right secret_right"],
+		]);
 });
 
 test("after a rotation, earlier requests can't match, and after a deletion nothing can be checked", async () => {

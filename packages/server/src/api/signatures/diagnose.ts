@@ -35,40 +35,54 @@ interface SignedRequest {
 /** @param checks null if the webhook was deleted */
 export function diagnose(request: SignedRequest, checks: SignatureChecks | null, seen: Seen): Finding[] {
 	const given = seen.signature === undefined ? null : readSignature(seen.signature);
-	const scheme = schemeOf(request, checks, given, seen);
-	const secret = secretFinding(request.body, checks, scheme);
+	const explained = explanationOf(request, checks, given, seen);
+	const { scheme, secret, isSent } = explained;
 	const findings: (Finding | null)[] = [secret];
-	if (seen.body !== undefined)
-		findings.push(bodyFinding(request.body, seen.body, given !== null && given.hex === scheme.signature));
+	if (seen.body !== undefined) findings.push(bodyFinding(request.body, seen.body, isSent));
 	if (seen.timestamp !== undefined) findings.push(timestampFinding(scheme.timestamp, seen.timestamp));
 	if (seen.clock !== undefined) findings.push(clockFinding(scheme.timestamp, seen.clock));
-	if (given !== null)
-		findings.push(...signatureFindings(scheme, request.body, secret === null ? scheme.check : null, given, seen));
+	if (given !== null) findings.push(...signatureFindings(explained, request.body, given, seen));
 	// The signature may show what the body or the timestamp has shown before.
 	const byCode = new Map<string, Finding>();
 	for (const one of findings) if (one !== null && !byCode.has(one.code)) byCode.set(one.code, one);
 	return [...byCode.values()];
 }
 
-/** The scheme that explains the receiver's signature; if none or both do, the one whose notation it has. */
-function schemeOf(
+/** The receiver's signature, taken for one of a scheme. */
+interface Explanation {
+	readonly scheme: Scheme;
+	/** Why the current secret can't be compared with what was sent; null if it signed the request. */
+	readonly secret: Finding | null;
+	/** Whether it is the one that was sent. */
+	readonly isSent: boolean;
+	/** The mistake that gives it with the current secret; null if none does. */
+	readonly cause: Finding | null;
+}
+
+/** By the scheme that explains the receiver's signature; if none or both do, by the one whose notation it has. */
+function explanationOf(
 	{ eventId, sent, body }: SignedRequest,
 	checks: SignatureChecks | null,
 	given: GivenSignature | null,
 	seen: Seen,
-): Scheme {
+): Explanation {
+	const explain = (scheme: Scheme): Explanation => {
+		const secret = secretFinding(body, checks, scheme);
+		const hex = given?.hex ?? null;
+		const isSent = hex === scheme.signature;
+		const isOther = hex !== null && !isSent && secret === null && scheme.check !== null;
+		return { scheme, secret, isSent, cause: isOther ? causeOf(scheme, body, scheme.check, hex, seen) : null };
+	};
+	const isExplained = ({ isSent, cause }: Explanation) => isSent || cause !== null;
 	const own = ownScheme(sent, checks, given);
 	const { timestamp, standardSignature } = sent;
-	if (standardSignature === undefined || given === null || given.hex === null) return own;
-	const { hex, notation } = given;
+	if (standardSignature === undefined || given === null || given.hex === null) return explain(own);
 	const standard = standardScheme(eventId, timestamp, standardSignature, checks, given);
-	const [likely, other] = notation === "hex" || notation === "HEX" ? [own, standard] : [standard, own];
-	const explains = (scheme: Scheme) =>
-		hex === scheme.signature ||
-		(scheme.check !== null &&
-			secretFinding(body, checks, scheme) === null &&
-			causeOf(scheme, body, scheme.check, hex, seen) !== null);
-	return !explains(likely) && explains(other) ? other : likely;
+	const isBase64 = given.notation === "base64" || given.notation === "base64url";
+	const likely = explain(isBase64 ? standard : own);
+	if (isExplained(likely)) return likely;
+	const other = explain(isBase64 ? own : standard);
+	return isExplained(other) ? other : likely;
 }
 
 /** Why the current secret can't be compared with what was sent; null if it signed the request. */
@@ -89,14 +103,13 @@ function secretFinding(body: Uint8Array, checks: SignatureChecks | null, scheme:
 	);
 }
 
-/** @param check null if the secret that signed the request is unknown by now, so that it can't be judged */
 function signatureFindings(
-	scheme: Scheme,
+	explained: Explanation,
 	body: Uint8Array,
-	check: SignatureCheck | null,
 	{ hex }: GivenSignature,
 	seen: Seen,
 ): (Finding | null)[] {
+	const { scheme, secret, isSent } = explained;
 	if (hex === null)
 		return [
 			wrong(
@@ -104,25 +117,19 @@ function signatureFindings(
 				"This isn't an HMAC-SHA256: it should be 64 hexadecimal digits, or 44 characters of base64 for Standard Webhooks.",
 			),
 		];
-	if (hex !== scheme.signature) return [scheme.form, ...otherSignatureFindings(scheme, body, check, hex, seen)];
+	if (!isSent) return [scheme.form, ...otherSignatureFindings(explained, body, seen)];
 	const isLate = seen.clock !== undefined && clockFinding(scheme.timestamp, seen.clock).state === "wrong";
 	const detail = `The receiver computed the right signature.${isLate ? "" : " Check how it compares the two."}`;
 	return [
 		scheme.form ?? right("signature_right", detail),
-		check === null ? null : right("secret_right", "The secret is right."),
+		secret === null ? right("secret_right", "The secret is right.") : null,
 	];
 }
 
 /** Why the receiver computed another signature than the one that was sent. */
-function otherSignatureFindings(
-	scheme: Scheme,
-	body: Uint8Array,
-	check: SignatureCheck | null,
-	hex: string,
-	seen: Seen,
-): Finding[] {
-	if (check === null) return [unknown("signature_other", "The signature isn't the one that was sent.")];
-	const cause = causeOf(scheme, body, check, hex, seen);
+function otherSignatureFindings({ scheme, secret, cause }: Explanation, body: Uint8Array, seen: Seen): Finding[] {
+	// The secret that signed the request is unknown by now.
+	if (secret !== null) return [unknown("signature_other", "The signature isn't the one that was sent.")];
 	if (cause?.part === "secret") return [cause];
 	if (cause !== null) {
 		const detail = "The secret is right: with it, the mistake that was found gives exactly this signature.";
@@ -155,7 +162,8 @@ function otherSignatureFindings(
 function causeOf(scheme: Scheme, sent: Uint8Array, check: SignatureCheck, hex: string, seen: Seen): Finding | null {
 	const { body, timestamp } = seen;
 	const head = scheme.head(scheme.timestamp);
-	if (scheme.shortHeads.some((short) => check(short, sent, hex))) return scheme.shortHead;
+	const wrongHead = scheme.wrongHeads.find(({ head }) => check(head, sent, hex));
+	if (wrongHead !== undefined) return wrongHead.finding;
 	if (scheme.otherCheck?.(head, sent, hex)) return scheme.otherSecret;
 	if (body !== undefined && check(head, body, hex)) return bodyFinding(sent, body);
 	for (const changed of changedBodies(sent))

@@ -7,16 +7,26 @@ import { type Finding, wrong } from "./findings.ts";
 export interface GivenSignature {
 	/** In lower-case hexadecimal digits; null if it can't be one. */
 	readonly hex: string | null;
-	readonly notation: "hex" | "HEX" | "base64" | "base64url" | null;
+	/** `bytes` are hexadecimal digits with something between each two, as .NET's `BitConverter` writes them. */
+	readonly notation: "hex" | "HEX" | "bytes" | "base64" | "base64url" | null;
 	/** Whether something precedes it, such as `sha256=`. */
 	readonly prefixed: boolean;
 }
 
+/** What comes along when a header is copied from a log or from code: its name, quotes, a comma. */
+const HEADER_NAME = /^["'`]?[\w-]*signature["'`]?\s*(:|=>?)\s*/i;
+const AROUND = /^["'`]|["'`]?[,;]?$/g;
+/** What other services write before the signature. */
+const PREFIX = /^(t=\d+,\s*)?((hmac-)?sha256[=:]|v1[,=])/i;
+
 export function readSignature(given: string): GivenSignature {
-	const text = given.trim().replace(/^(sha256=|v1[,=])/i, "");
-	const prefixed = text !== given.trim();
+	const copied = given.trim().replace(HEADER_NAME, "").replaceAll(AROUND, "").trim();
+	const text = copied.replace(PREFIX, "");
+	const prefixed = text !== copied;
 	if (/^[0-9a-f]{64}$/.test(text)) return { hex: text, notation: "hex", prefixed };
 	if (/^[0-9a-f]{64}$/i.test(text)) return { hex: text.toLowerCase(), notation: "HEX", prefixed };
+	if (/^[0-9a-f]{2}([-: ][0-9a-f]{2}){31}$/i.test(text))
+		return { hex: text.replaceAll(/[-: ]/g, "").toLowerCase(), notation: "bytes", prefixed };
 	if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) {
 		const notation = /^[A-Za-z0-9+/]{43}=$/.test(text) ? "base64" : "base64url";
 		return { hex: Buffer.from(text, "base64").toString("hex"), notation, prefixed };
@@ -36,9 +46,8 @@ export interface Scheme {
 	/** With the secret taken for the other scheme's. */
 	readonly otherCheck: SignatureCheck | null;
 	readonly otherSecret: Finding;
-	/** What some receivers sign before the body instead. */
-	readonly shortHeads: readonly string[];
-	readonly shortHead: Finding;
+	/** What some receivers sign before the body instead, and what is wrong with it. */
+	readonly wrongHeads: readonly { readonly head: string; readonly finding: Finding }[];
 	/** What is wrong with the form of the given signature; null if nothing is. */
 	readonly form: Finding | null;
 	/** How a secret can be wrong. */
@@ -64,11 +73,22 @@ export const ownScheme = (
 	check: checks?.own ?? null,
 	otherCheck: checks?.standard ?? null,
 	otherSecret: wrong("secret_decoded", "The secret was decoded from base64. Use it as it is written."),
-	shortHeads: [""],
-	shortHead: wrong(
-		"timestamp_missing",
-		"The timestamp wasn't signed. The signed text is the timestamp, a full stop, and the body.",
-	),
+	wrongHeads: [
+		{
+			head: "",
+			finding: wrong(
+				"timestamp_missing",
+				"The timestamp wasn't signed. The signed text is the timestamp, a full stop, and the body.",
+			),
+		},
+		{
+			head: String(timestamp),
+			finding: wrong(
+				"signature_text",
+				"The full stop wasn't signed. The signed text is the timestamp, a full stop, and the body.",
+			),
+		},
+	],
 	form: given === null ? null : formFinding(given, given.hex !== signature),
 	wrongSecrets: "another webhook's, an old one, in quotes, with whitespace around it, or without whsec_ at its start",
 });
@@ -94,11 +114,13 @@ export const standardScheme = (
 		"secret_not_decoded",
 		"The secret was used as it is written. For Standard Webhooks, it is what follows whsec_, decoded from base64.",
 	),
-	shortHeads: ["", `${timestamp}.`, `${eventId}.`],
-	shortHead: wrong(
-		"signature_text",
-		"Not all of it was signed. The signed text is the id, the timestamp and the body, with full stops between them.",
-	),
+	wrongHeads: ["", `${timestamp}.`, `${eventId}.`, `${eventId}${timestamp}`, `${eventId}.${timestamp}`].map((head) => ({
+		head,
+		finding: wrong(
+			"signature_text",
+			"Not all of it was signed. The signed text is the id, the timestamp and the body, with full stops between them.",
+		),
+	})),
 	form: standardFormFinding(given),
 	wrongSecrets: "another webhook's, an old one, or not exactly what follows whsec_, decoded from base64",
 });
@@ -113,6 +135,8 @@ const formFound = (detail: string) => wrong("signature_form", detail);
 function formFinding({ notation, prefixed }: GivenSignature, isOther: boolean): Finding | null {
 	if (notation === "HEX")
 		return formFound("The signature is in capital letters. The header has lower-case ones; compare bytes, not text.");
+	if (notation === "bytes")
+		return formFound("The signature has something between its bytes. The header has only the 64 digits.");
 	if (notation === "base64" || notation === "base64url")
 		return formFound(
 			`The signature is in base64. The header has 64 hexadecimal digits.${isOther ? " If the receiver uses a library of Standard Webhooks, turn on Standard Webhooks headers in the webhook's settings, then replay the delivery." : ""}`,
