@@ -190,7 +190,7 @@ test("verify finds what is wrong with a signature, and with the bytes", async ()
 	expect(right.out).toContain("The signature is right");
 	expect(right.out).toContain(`exactly the ${Buffer.byteLength(event.raw)} bytes`);
 	const pretty = await verify(JSON.stringify(JSON.parse(event.raw), null, 2), "--event", id);
-	expect([pretty.code, pretty.out]).toEqual([1, expect.stringContaining("first at byte 1:")]);
+	expect([pretty.code, pretty.out]).toEqual([1, expect.stringContaining("first at byte 2:")]);
 	expect(pretty.out).toContain("body_reserialized");
 	expect(pretty.out).toMatch(/ sent +\{"id":.*… /);
 	expect(pretty.out).toMatch(/ given +\{␊ {2}"id":.*… /);

@@ -158,7 +158,7 @@ const pictured = (text: string): string =>
 const PICTURES: Readonly<Record<string, string>> = { "\t": "␉", "\n": "␊", "\r": "␍" };
 
 function showDifference({ byte, sent, given, sent_length, given_length }: Difference): void {
-	console.log(`${colors.red("✘")} The body differs from what was sent, first at byte ${byte}:`);
+	console.log(`${colors.red("✘")} The body differs from what was sent, first at byte ${byte + 1}:`);
 	const excerpt = (text: string, length: number) => {
 		const [start, end] = [byte > CONTEXT_BYTES ? "…" : "", byte + CONTEXT_BYTES < length ? "…" : ""];
 		return `${start}${clean(pictured(text))}${end}  ${colors.dim(`(${length} bytes in all)`)}`;

@@ -214,12 +214,12 @@ test("limits nesting before parsing", async () => {
 		expect(json.errors).toEqual([
 			{
 				pointer: `${place}${"/0".repeat(REQUESTS.nesting - 1)}`,
-				detail: `must nest at most ${REQUESTS.nesting} levels; goes deeper at byte ${byte}`,
+				detail: `must nest at most ${REQUESTS.nesting} levels; goes deeper at byte ${byte + 1}`,
 			},
 		]);
 	}
 	const { status, json } = await api.call("POST", "/v1/projects", { raw: `{"name":${nested(65)}}` });
-	expect([status, json.errors[0]?.detail]).toEqual([422, "must nest at most 64 levels; goes deeper at byte 71"]);
+	expect([status, json.errors[0]?.detail]).toEqual([422, "must nest at most 64 levels; goes deeper at byte 72"]);
 	parse.mockRestore();
 });
 

@@ -138,7 +138,7 @@ export function parseBody(given: Buffer, list?: BodyList): JsonBody {
 			throw invalid([
 				{
 					pointer: pointerAt(bytes, scan.at),
-					detail: `must nest at most ${REQUESTS.nesting} levels; goes deeper at byte ${scan.at}`,
+					detail: `must nest at most ${REQUESTS.nesting} levels; goes deeper at byte ${scan.at + 1}`,
 				},
 			]);
 		case "long":
@@ -146,7 +146,7 @@ export function parseBody(given: Buffer, list?: BodyList): JsonBody {
 		case "broken":
 			throw new Problem(
 				"malformed-request",
-				`The body is not valid JSON: "${list!.member}" must be present once, as a list with a closing bracket (byte ${scan.at}).`,
+				`The body is not valid JSON: "${list!.member}" must be present once, as a list with a closing bracket (byte ${scan.at + 1}).`,
 			);
 		case "fits":
 			if (list && scan.list) return withList(bytes, list, scan.list);
