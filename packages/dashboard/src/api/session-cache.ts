@@ -4,6 +4,16 @@ import type { Session } from "./model.ts";
 
 export const SESSION_KEY = ["session"] as const;
 
+/** What the session lacks if a node of the previous release responds during an upgrade: the defaults of the settings. */
+const ADDED = {
+	log_retention_days: 30,
+	max_description_length: 200,
+	quarantine: false,
+} as const satisfies Partial<Session>;
+
+/** A session from any node: those of the previous release don't send all of its fields. */
+export const completed = (session: Session): Session => ({ ...ADDED, ...session });
+
 const cached = () => queryClient.getQueryData<Session | null>(SESSION_KEY) ?? null;
 
 /** The token for unsafe calls; null when signed out. */
@@ -24,7 +34,7 @@ export const forgetProject = (projectId: string) =>
 /** Stores a new session and clears the cache, which may hold another account's data. */
 export function rememberSession(session: Session): void {
 	if (cached()?.account.id !== session.account.id) forgetSeen();
-	queryClient.setQueryData<Session | null>(SESSION_KEY, session);
+	queryClient.setQueryData<Session | null>(SESSION_KEY, completed(session));
 }
 
 /** Refetches the session after projects, apps or roles changed. */

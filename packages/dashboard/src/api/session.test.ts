@@ -82,3 +82,15 @@ it("keeps a project that the operator opened while the session was refetched", a
 		project("proj_meanwhile", "Another name"),
 	]);
 });
+
+// The webhook form counted a description's characters as "12/undefined".
+it("has sane limits if a node of the previous release responds during an upgrade", async () => {
+	const { log_retention_days: _days, max_description_length: _length, quarantine: _quarantine, ...old } = operated([]);
+	vi.stubGlobal("fetch", async () => Response.json(old));
+	expect(await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })).toEqual(operated([]));
+	rememberSession(old as Session);
+	expect(cached()).toEqual(operated([]));
+	// What a node says counts.
+	rememberSession({ ...operated([]), max_description_length: 0 });
+	expect(cached()?.max_description_length).toBe(0);
+});
