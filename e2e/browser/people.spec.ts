@@ -106,6 +106,21 @@ test("someone who is removed while they watch a page sees that their access has 
 	await expect(page.getByRole("heading", { level: 1, name: "Projects" })).toBeVisible();
 });
 
+// They appeared once the page was loaded again.
+test("someone whose role is raised while they watch a page gets its buttons", async ({ dashboard, browser }) => {
+	const { shop } = dashboard;
+	await dashboard.setUp();
+	const { page, account } = await watcher(dashboard, browser, "rosa");
+	await page.clock.install();
+	await page.reload();
+	await expect(page.getByRole("heading", { level: 1, name: "Webhooks" })).toBeVisible();
+	const create = page.getByRole("link", { name: "New webhook" });
+	await expect(create).toHaveCount(0);
+	expect((await shop.patch(shop.path(`/members/${account}`), { role: "developer" })).status).toBe(200);
+	await page.clock.runFor(15_000);
+	await expect(create.first()).toBeVisible();
+});
+
 test("someone whose session ends while they watch a page is asked to sign in again, and returns to it", async ({
 	dashboard,
 	browser,

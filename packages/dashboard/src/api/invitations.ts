@@ -4,8 +4,8 @@ import { api } from "./client/client.ts";
 import { isStatus } from "./client/error.ts";
 import { projectKey } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
-import { queryClient } from "./client/query-client.ts";
-import { refreshMembers, WATCHED } from "./members.ts";
+import { queryClient, WATCHED } from "./client/query-client.ts";
+import { refreshMembers } from "./members.ts";
 import type { Session } from "./model.ts";
 import { rememberSession } from "./session-cache.ts";
 

@@ -4,15 +4,11 @@ import { api } from "./client/client.ts";
 import { projectKey } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
 import { allRows, pagedQuery } from "./client/pages.ts";
-import { queryClient } from "./client/query-client.ts";
+import { queryClient, WATCHED } from "./client/query-client.ts";
 
 export type Member = Schemas["Member"];
 
 const MEMBERS = "/v1/projects/{project_id}/members";
-/** No hint says that someone accepted an invitation, so poll at this interval, in milliseconds. */
-const LOOK_MS = 15_000;
-/** For lists that change without a hint. */
-export const WATCHED = { refetchInterval: LOOK_MS, refetchOnWindowFocus: "always" } as const;
 
 export const membersQuery = (projectId: string) =>
 	queryOptions({

@@ -2,11 +2,9 @@ import { queryOptions } from "@tanstack/react-query";
 import { api } from "./client/client.ts";
 import { ApiError } from "./client/error.ts";
 import type { ResponseOf, Schemas } from "./client/operation.ts";
-import { queryClient } from "./client/query-client.ts";
+import { queryClient, WATCHED } from "./client/query-client.ts";
 import { refreshSession } from "./session-cache.ts";
 
-/** How often to check whether someone has released the database, in milliseconds. */
-const LOOK_MS = 15_000;
 const PAGE = 100;
 
 const KEY = ["quarantine"] as const;
@@ -20,7 +18,8 @@ export const quarantineQuery = queryOptions({
 		if (!state.active) void refreshSession();
 		return state;
 	},
-	refetchInterval: LOOK_MS,
+	// Someone may release the database.
+	...WATCHED,
 });
 
 /** A webhook with pending deliveries in quarantine, and its project. */

@@ -1,11 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { WATCHED } from "../api/client/query-client.ts";
 import { sessionQuery } from "../api/session.ts";
 
 /** Restricts pages to signed-in users; if the session ends meanwhile, redirects to the sign-in page and back. */
 export function SessionGate() {
-	const ended = useQuery(sessionQuery).data === null;
+	// Roles and apps change without a hint.
+	const ended = useQuery({ ...sessionQuery, ...WATCHED }).data === null;
 	const router = useRouter();
 	useEffect(() => {
 		if (ended)

@@ -4,6 +4,8 @@ import { holding } from "./gate.ts";
 
 /** How long responses stay fresh without a live hint, in milliseconds. */
 const STALE_MS = 15_000;
+/** For what changes without a hint. */
+export const WATCHED = { refetchInterval: STALE_MS, refetchOnWindowFocus: "always" } as const;
 const RETRIES = 2;
 
 /** Never keeps a response that was requested before its query was invalidated. */
