@@ -95,8 +95,14 @@ test("signing in to a service doesn't sign out of another on the same host", asy
 	expect(await sessions()).toEqual([200, 200]);
 	await page.goto(`${dashboard.url}/projects`);
 	await page.getByRole("button", { name: /Account of/ }).click();
+	const visited: string[] = [];
+	page.on("framenavigated", (frame) => visited.push(frame.url()));
+	const reloaded = page.waitForEvent("load");
 	await page.getByRole("menuitem", { name: "Sign out" }).click();
+	await reloaded;
 	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+	// While the page was loading, it said that the session has ended.
+	expect(new Set(visited)).toEqual(new Set([`${dashboard.url}/sign-in`]));
 	expect(await sessions()).toEqual([401, 200]);
 });
 

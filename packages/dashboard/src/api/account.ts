@@ -3,7 +3,7 @@ import { api } from "./client/client.ts";
 import { isStatus } from "./client/error.ts";
 import type { Schemas } from "./client/operation.ts";
 import { queryClient } from "./client/query-client.ts";
-import { refreshSession } from "./session-cache.ts";
+import { refreshSession, signOutBy } from "./session-cache.ts";
 
 export type AccountSession = Schemas["SessionInfo"];
 
@@ -41,4 +41,4 @@ export async function endSession(sessionId: string): Promise<boolean> {
 }
 
 /** Ends every session, including this one. */
-export const endAllSessions = () => api.delete(SESSIONS);
+export const endAllSessions = () => signOutBy(() => api.delete(SESSIONS));

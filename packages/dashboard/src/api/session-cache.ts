@@ -14,6 +14,12 @@ const ADDED = {
 /** A session from any node: those of the previous release don't send all of its fields. */
 export const completed = (session: Session): Session => ({ ...ADDED, ...session });
 
+/** Until the next session begins. */
+let signingOut = false;
+
+/** Whether the user signs out or has: they know that the session ends. */
+export const isSigningOut = () => signingOut;
+
 const cached = () => queryClient.getQueryData<Session | null>(SESSION_KEY) ?? null;
 
 /** The token for unsafe calls; null when signed out. */
@@ -34,6 +40,7 @@ export const forgetProject = (projectId: string) =>
 /** Stores a new session and clears the cache, which may hold another account's data. */
 export function rememberSession(session: Session): void {
 	if (cached()?.account.id !== session.account.id) forgetSeen();
+	signingOut = false;
 	queryClient.setQueryData<Session | null>(SESSION_KEY, completed(session));
 }
 
@@ -44,4 +51,16 @@ export const refreshSession = () => queryClient.invalidateQueries({ queryKey: SE
 export function forgetSession(): void {
 	forgetSeen();
 	queryClient.setQueryData<Session | null>(SESSION_KEY, null);
+}
+
+/** Signs out by this call, and clears the cache. Other requests may learn that the session has ended before it resolves. */
+export async function signOutBy(end: () => Promise<unknown>): Promise<void> {
+	signingOut = true;
+	try {
+		await end();
+	} catch (error) {
+		signingOut = false;
+		throw error;
+	}
+	forgetSession();
 }

@@ -7,7 +7,7 @@ import { api } from "./client/client.ts";
 import { isStatus } from "./client/error.ts";
 import { queryClient } from "./client/query-client.ts";
 import type { Session, SessionProject } from "./model.ts";
-import { completed, forgetSession, rememberSession, SESSION_KEY } from "./session-cache.ts";
+import { completed, rememberSession, SESSION_KEY, signOutBy } from "./session-cache.ts";
 
 /** The session; null when signed out. */
 export const sessionQuery = queryOptions<Session | null>({
@@ -87,10 +87,7 @@ export async function setUp(body: { token: string; email: string; name: string; 
 	return session;
 }
 
-export async function signOut(): Promise<void> {
-	await api.delete("/v1/session");
-	forgetSession();
-}
+export const signOut = () => signOutBy(() => api.delete("/v1/session"));
 
 /** The session; only for pages behind the sign-in. If it ends, they keep it until they're left. */
 export function useSession(): Session {

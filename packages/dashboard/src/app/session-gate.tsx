@@ -3,8 +3,9 @@ import { Outlet, useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { WATCHED } from "../api/client/query-client.ts";
 import { sessionQuery } from "../api/session.ts";
+import { isSigningOut } from "../api/session-cache.ts";
 
-/** Restricts pages to signed-in users; if the session ends meanwhile, redirects to the sign-in page and back. */
+/** Restricts pages to signed-in users; if the session ends otherwise than by signing out, redirects to the sign-in page and back. */
 export function SessionGate() {
 	// Roles and apps change without a hint.
 	const ended = useQuery({ ...sessionQuery, ...WATCHED }).data === null;
@@ -13,7 +14,7 @@ export function SessionGate() {
 		if (ended)
 			void router.navigate({
 				to: "/sign-in",
-				search: { next: router.latestLocation.href, ended: true },
+				search: isSigningOut() ? {} : { next: router.latestLocation.href, ended: true },
 				replace: true,
 			});
 	}, [ended, router]);
