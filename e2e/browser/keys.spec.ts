@@ -146,6 +146,15 @@ test("single keys can be switched off, in the menu of the account", async ({ das
 	await rows.nth(0).focus();
 	await pressFast(page, "j");
 	await expect(rows.nth(1)).toBeFocused();
+
+	// Other tabs kept the keys until they were loaded again.
+	const other = await page.context().newPage();
+	await other.goto(dashboard.project());
+	const hint = other.getByRole("banner").locator("kbd").first();
+	await expect(hint).toBeVisible();
+	await open();
+	await toggle.press("Space");
+	await expect(hint).toHaveCount(0);
 });
 
 /** Puts off what a page updates because of new data, until \`showArrived()\` in the page. */

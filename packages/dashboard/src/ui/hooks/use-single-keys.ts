@@ -19,15 +19,24 @@ let on = read();
  */
 export const areSingleKeysOn = () => on;
 
-export function setSingleKeys(next: boolean): void {
+const set = (next: boolean) => {
 	on = next;
+	for (const listener of listeners) listener();
+};
+
+export function setSingleKeys(next: boolean): void {
+	set(next);
 	try {
 		localStorage.setItem(KEY, next ? "on" : "off");
 	} catch {
 		// It holds until the page is loaded again.
 	}
-	for (const listener of listeners) listener();
 }
+
+// Another tab has changed it, or cleared the storage.
+window.addEventListener("storage", ({ key }) => {
+	if (key === KEY || key === null) set(read());
+});
 
 function subscribe(listener: () => void): () => void {
 	listeners.add(listener);
