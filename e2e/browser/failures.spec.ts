@@ -218,12 +218,26 @@ test("a page that couldn't be opened opens once the service is back, and an invi
 test("a page that was opened while the service was away opens once it's back", async ({ dashboard, page }) => {
 	await dashboard.enter(page);
 	await page.clock.install();
-	await page.route(/\/v1\/session$|\/healthz$/, (route) => route.fulfill({ status: 503, body: "" }));
+	let asked = 0;
+	await page.route("**/v1/session", (route) => {
+		asked++;
+		return route.fulfill({ status: 503, body: "" });
+	});
 	await page.goto(dashboard.project());
 	await expect(async () => {
 		await page.clock.runFor(1_000);
 		await expect(page.getByRole("heading", { name: "The service isn't available" })).toBeVisible({ timeout: 500 });
 	}).toPass();
+	// While /healthz responded, each check drew the page again, and its button lost the focus.
+	const tryAgain = page.getByRole("button", { name: "Try again" });
+	await tryAgain.focus();
+	for (const before = asked; asked < before + 2; ) {
+		const checked = page.waitForResponse("**/v1/session");
+		await page.clock.runFor(5_000);
+		await checked;
+	}
+	await rendered(page);
+	await expect(tryAgain).toBeFocused();
 	await page.unrouteAll();
 	await page.clock.runFor(5_000);
 	await expect(page.getByRole("heading", { level: 1, name: "A store" })).toBeVisible();
@@ -233,12 +247,15 @@ test("a page that was opened while the service was away opens once it's back", a
 test("a service that hangs is asked by one request at a time whether it's back", async ({ dashboard, page }) => {
 	await dashboard.enter(page);
 	await page.clock.install();
-	await page.route("**/v1/session", (route) => route.fulfill({ status: 503, body: "" }));
-	await page.route("**/healthz", () => {});
+	// The page's own request and its repetitions are refused.
+	let refusals = 3;
+	await page.route("**/v1/session", async (route) => {
+		if (refusals-- > 0) await route.fulfill({ status: 503, body: "" });
+	});
 	const open = new Set<unknown>();
 	let asked = 0;
 	page.on("request", (request) => {
-		if (!request.url().endsWith("/healthz")) return;
+		if (!request.url().endsWith("/v1/session") || refusals > 0) return;
 		asked++;
 		open.add(request);
 	});

@@ -58,7 +58,11 @@ export function AccessEndedPage({ project: { id, name } }: { project: SessionPro
 }
 
 /** How often to check whether an unavailable service is back, in milliseconds. */
-const LOOK_MS = 5_000;
+const RECHECK_MS = 5_000;
+/** Responds whenever the service runs. */
+const HEALTH = "/healthz";
+/** Every page needs it. */
+const SESSION = "/v1/session";
 
 /**
  * A page crashed, or a part of it couldn't be loaded. Everything else is safe on the server. If the service is
@@ -73,7 +77,7 @@ export function CrashPage({ error, reset }: ErrorComponentProps) {
 	}, [reset, router]);
 	const isServiceDown = isUnavailable(error);
 	useEffect(() => {
-		if (isServiceDown) return whenReachable(tryAgain);
+		if (isServiceDown) return whenReachable(SESSION, tryAgain);
 	}, [isServiceDown, tryAgain]);
 	if (error instanceof MissingPart) return <MissingPartPage />;
 	const known = error instanceof ApiError;
@@ -115,13 +119,13 @@ function MissingPartPage() {
 		if (!online) return;
 		let isOver = false;
 		const reload = () => window.location.reload();
-		void isReachable().then((reachable) => {
+		void isReachable(HEALTH).then((reachable) => {
 			if (isOver) return;
 			if (!reachable) setState("away");
 			else if (isAway) reload();
 			else if (!reloadOnce(Date.now())) setState("missing");
 		});
-		const stop = isAway ? whenReachable(reload) : undefined;
+		const stop = isAway ? whenReachable(HEALTH, reload) : undefined;
 		return () => {
 			isOver = true;
 			stop?.();
@@ -147,15 +151,15 @@ function MissingPartPage() {
 	);
 }
 
-/** Looks regularly whether the service is back. Returns what ends that. */
-function whenReachable(then: () => void): () => void {
+/** Checks regularly whether this path of the service is back. Returns what ends that. */
+function whenReachable(path: string, then: () => void): () => void {
 	// Each look ends the one before: a service that hangs isn't back, and shouldn't get more and more requests.
 	let look = new AbortController();
 	const timer = setInterval(() => {
 		look.abort();
 		look = new AbortController();
-		void isReachable(look.signal).then((reachable) => reachable && then());
-	}, LOOK_MS);
+		void isReachable(path, look.signal).then((reachable) => reachable && then());
+	}, RECHECK_MS);
 	return () => {
 		clearInterval(timer);
 		look.abort();
@@ -163,9 +167,10 @@ function whenReachable(then: () => void): () => void {
 }
 
 /** @param signal ends it, as if the service couldn't be reached */
-const isReachable = (signal: AbortSignal | null = null): Promise<boolean> =>
-	fetch("/healthz", { cache: "no-store", signal }).then(
-		({ ok }) => ok,
+const isReachable = (path: string, signal: AbortSignal | null = null): Promise<boolean> =>
+	fetch(path, { cache: "no-store", signal }).then(
+		// Signed out, there is no session.
+		({ ok, status }) => ok || status === 401,
 		() => false,
 	);
 
