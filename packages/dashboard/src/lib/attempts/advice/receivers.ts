@@ -36,7 +36,9 @@ export const RECEIVERS: readonly AdviceRule[] = [
 		name: "no application",
 		statuses: among(402, 403, 404, 502, 503, 530),
 		fits: says(
-			/no such app|application (?:error|not found|failed to respond)|there isn.t a github pages site|deployment_(?:not_found|disabled|paused)|project not found|web app.{0,40}(?:stopped|not found|unavailable|error 404)|site was paused|default backend - 404/i,
+			/no such app|application (?:error|not found|failed to respond)|there isn.t a github pages site|deployment_(?:not_found|disabled|paused)|web app.{0,40}(?:stopped|not found|unavailable|error 404)|site was paused|default backend - 404/i,
+			// Not what an application says in JSON about its own projects.
+			/^\s*project not found\W*$|<(?:title|h1)>\s*project not found/i,
 		),
 		advice: ({ host }) => ({
 			why: `The hosting service of ${host} has no running application there.`,

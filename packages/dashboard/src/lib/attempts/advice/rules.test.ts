@@ -172,6 +172,8 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
 		{ code: 402, body: "Payment required. DEPLOYMENT_DISABLED" },
 		{ code: 403, body: "<h1>Error 403 - This web app is stopped.</h1>" },
 		{ code: 404, body: "default backend - 404" },
+		{ code: 404, body: "Project not found.\n" },
+		{ code: 404, body: "<title>Project not found</title>" },
 		{ code: 404, body: "<title>Microsoft Azure Web App - Error 404</title>" },
 		{ code: 503, body: "<h1>Site not available</h1> This site was paused as it reached its usage limits." },
 	],
@@ -287,6 +289,9 @@ it("says nothing special about responses that say nothing special", () => {
 		[400, "Missing X-Webhook-Timestamp header"],
 		[403, '<meta name="csrf-param" content="authenticity_token"><meta name="csrf-token" content="x"><h1>403</h1>'],
 		[403, "Verify your e-mail address first."],
+		// An application's own projects, not its hosting service's.
+		[404, '{"error":"Project not found"}'],
+		[404, '{"message":"Project not found for this order"}'],
 		[404, 'No page at <a href="https://abc.ngrok-free.app/in">this address</a>'],
 		[429, "You can only get 100 responses a minute."],
 		// Errors about the event, or about whoever is (not) logged in.
