@@ -292,9 +292,20 @@ test.describe("with short delays", () => {
 		const pretty = JSON.stringify(body, null, 2);
 		const computed = createHmac("sha256", secret).update(`${timestamp}.${pretty}`).digest("hex");
 		await page.goto(dashboard.project(`/webhooks/${id}?tab=verify`));
-		await page.getByLabel("Signature that the receiver computed").fill(computed);
+		const signature = page.getByLabel("Signature that the receiver computed");
+		const clock = page.getByLabel("The receiver's clock then");
+		// With nothing to check, the button was disabled without a reason.
+		await page.getByRole("button", { name: "Find out" }).click();
+		await expect(signature).toBeFocused();
+		await expect(signature).toHaveAccessibleDescription(/or anything else that the receiver saw/);
+		await clock.fill("noon");
+		await expect(signature).toHaveAccessibleDescription("");
+		await page.getByRole("button", { name: "Find out" }).click();
+		await expect(clock).toBeFocused();
+		await expect(clock).toHaveAccessibleDescription(/Seconds since 1970/);
+		await signature.fill(computed);
 		await page.getByLabel("Body that the receiver saw").fill(pretty);
-		await page.getByLabel("The receiver's clock then").fill(String(Number(timestamp) + 900));
+		await clock.fill(String(Number(timestamp) + 900));
 		await page.getByRole("button", { name: "Find out" }).click();
 		const findings = page.getByRole("list", { name: "Findings" });
 		await expect(findings).toContainText("Wrong: body. The body was parsed and serialized again");
@@ -321,7 +332,7 @@ test.describe("with short delays", () => {
 		const find = page.getByRole("button", { name: "Find out" });
 		await find.click();
 		await asked.promise;
-		await page.getByLabel("The receiver's clock then").fill(timestamp);
+		await clock.fill(timestamp);
 		held.resolve();
 		await expect(find).toBeEnabled();
 		await expect(findings).toHaveCount(0);

@@ -1,16 +1,5 @@
-import {
-	Button,
-	FileInput,
-	Group,
-	List,
-	Select,
-	SimpleGrid,
-	Stack,
-	Text,
-	Textarea,
-	TextInput,
-	ThemeIcon,
-} from "@mantine/core";
+import { FileInput, List, Select, SimpleGrid, Text, Textarea, TextInput, ThemeIcon } from "@mantine/core";
+import { useForm } from "@mantine/form";
 import { IconAlertTriangle, IconCheck, IconQuestionMark } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
@@ -23,14 +12,31 @@ import {
 } from "../../../api/attempts.ts";
 import { responseWords, wasSent } from "../../../lib/attempts/attempt-words.ts";
 import { shortTime } from "../../../lib/text/time.ts";
-import { useAttempt } from "../../../ui/hooks/use-attempt.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { Section } from "../../../ui/page/page.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
+import { SubmitForm } from "../../../ui/submit-form.tsx";
 
 interface SignatureCheckProps {
 	projectId: string;
 	webhookId: string;
+}
+
+const EMPTY = { signature: "", timestamp: "", clock: "", body: "", file: null as File | null };
+type Entered = typeof EMPTY;
+
+const isEmpty = ({ file, ...texts }: Entered) =>
+	file === null && Object.values(texts).every((text) => text.trim() === "");
+
+/** What the service compares, without what was left empty. */
+async function seenBy({ signature, timestamp, clock, body, file }: Entered): Promise<SignatureSeen> {
+	const bytes = file !== null ? new Uint8Array(await file.arrayBuffer()) : new TextEncoder().encode(body);
+	return {
+		...(signature.trim() === "" ? {} : { signature: signature.trim() }),
+		...(file === null && body === "" ? {} : { body: base64(bytes) }),
+		...(timestamp === "" ? {} : { timestamp }),
+		...(clock.trim() === "" ? {} : { clock: Number(clock) }),
+	};
 }
 
 /** Finds out why a receiver refuses a signature, from what it saw and computed for one of the last requests. */
@@ -38,39 +44,34 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 	const { data: attempts, error, refetch } = useQuery(newestAttemptsQuery(projectId, { webhook_id: [webhookId] }));
 	const now = useNow(0);
 	const [chosen, setChosen] = useState<AttemptSummary | null>(null);
-	const [text, setText] = useState("");
-	const [file, setFile] = useState<File | null>(null);
-	const [signature, setSignature] = useState("");
-	const [timestamp, setTimestamp] = useState("");
-	const [clock, setClock] = useState("");
-	const { busy, problem, attempt } = useAttempt();
 	const [findings, setFindings] = useState<Diagnosis["findings"] | null>(null);
+	/** Counts the changes of what is checked: a late response is about what was entered before. */
+	const changes = useRef(0);
+	const change = () => {
+		setFindings(null);
+		changes.current++;
+	};
+	const form = useForm({
+		initialValues: EMPTY,
+		onValuesChange() {
+			change();
+			// Any field may have what was missing.
+			form.clearFieldError("signature");
+		},
+		validate: {
+			signature: (_, entered) =>
+				isEmpty(entered) ? "Enter this, or anything else that the receiver saw or computed." : null,
+			clock: (clock) => (/^\d{0,12}$/.test(clock.trim()) ? null : "Seconds since 1970, such as 1795514470."),
+		},
+	});
 	const newest = (attempts ?? []).filter((attempt) => attempt.status_code !== null && wasSent(attempt));
 	// It stays, although newer ones arrive while someone enters what its receiver saw.
 	if (chosen === null && newest[0] !== undefined) setChosen(newest[0]);
 	const sent = chosen === null || newest.some(({ id }) => id === chosen.id) ? newest : [chosen, ...newest];
-	const isClockRight = clock.trim() === "" || /^\d{1,12}$/.test(clock.trim());
-	const isEmpty = [text, signature, timestamp, clock].every((value) => value.trim() === "") && file === null;
-	/** Counts the changes of what is checked: a late response is about what was entered before. */
-	const changes = useRef(0);
-	const change =
-		<T,>(set: (value: T) => void) =>
-		(value: T) => {
-			set(value);
-			setFindings(null);
-			changes.current++;
-		};
-	const check = async () => {
+	const check = async (entered: Entered) => {
 		if (chosen === null) return;
 		const begun = changes.current;
-		const bytes = file !== null ? new Uint8Array(await file.arrayBuffer()) : new TextEncoder().encode(text);
-		const seen: SignatureSeen = {
-			...(signature.trim() === "" ? {} : { signature: signature.trim() }),
-			...(file === null && text === "" ? {} : { body: base64(bytes) }),
-			...(timestamp === "" ? {} : { timestamp }),
-			...(clock.trim() === "" ? {} : { clock: Number(clock) }),
-		};
-		const { findings: found } = await checkSignature(projectId, chosen.id, seen);
+		const { findings: found } = await checkSignature(projectId, chosen.id, await seenBy(entered));
 		if (changes.current === begun) setFindings(found);
 	};
 	return (
@@ -87,73 +88,57 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 						: "The receiver hasn't responded to any of the last requests. Send a test event first."}
 				</Text>
 			) : (
-				<form
-					onSubmit={(event) => {
-						event.preventDefault();
-						void attempt(check);
-					}}
-				>
-					<Stack>
-						<Select
-							label="Request"
-							allowDeselect={false}
-							value={chosen?.id ?? null}
-							onChange={change((id: string | null) => setChosen(sent.find((one) => one.id === id) ?? chosen))}
-							data={sent.map((attempt) => ({
-								value: attempt.id,
-								label: `${shortTime(Date.parse(attempt.started_at), now)}, ${attempt.event_type}, ${responseWords(attempt).short}, …${attempt.event_id.slice(-6)}`,
-							}))}
-						/>
-						<SimpleGrid cols={{ base: 1, sm: 3 }}>
-							<TextInput
-								label="Signature that the receiver computed"
-								value={signature}
-								onChange={(event) => change(setSignature)(event.currentTarget.value)}
-								autoComplete="off"
-								spellCheck={false}
-							/>
-							<TextInput
-								label="Timestamp that the receiver used"
-								value={timestamp}
-								onChange={(event) => change(setTimestamp)(event.currentTarget.value)}
-								autoComplete="off"
-							/>
-							<TextInput
-								label="The receiver's clock then (Unix time)"
-								value={clock}
-								onChange={(event) => change(setClock)(event.currentTarget.value)}
-								error={isClockRight ? undefined : "Seconds since 1970, such as 1795514470."}
-								autoComplete="off"
-								inputMode="numeric"
-							/>
-						</SimpleGrid>
-						<Textarea
-							label="Body that the receiver saw"
-							value={text}
-							onChange={(event) => change(setText)(event.currentTarget.value)}
-							disabled={file !== null}
-							autosize
-							minRows={3}
-							maxRows={10}
+				<SubmitForm form={form} send={check} action="Find out">
+					<Select
+						label="Request"
+						allowDeselect={false}
+						value={chosen?.id ?? null}
+						onChange={(id) => {
+							setChosen(sent.find((one) => one.id === id) ?? chosen);
+							change();
+						}}
+						data={sent.map((attempt) => ({
+							value: attempt.id,
+							label: `${shortTime(Date.parse(attempt.started_at), now)}, ${attempt.event_type}, ${responseWords(attempt).short}, …${attempt.event_id.slice(-6)}`,
+						}))}
+					/>
+					<SimpleGrid cols={{ base: 1, sm: 3 }}>
+						<TextInput
+							label="Signature that the receiver computed"
+							{...form.getInputProps("signature")}
+							autoComplete="off"
 							spellCheck={false}
 						/>
-						<FileInput
-							label="Or a file with the body's bytes"
-							description="More exact: pasting converts line breaks and drops byte order marks."
-							value={file}
-							onChange={change(setFile)}
-							clearable
-							placeholder="Choose a file"
+						<TextInput
+							label="Timestamp that the receiver used"
+							{...form.getInputProps("timestamp")}
+							autoComplete="off"
 						/>
-						{problem === null ? null : <ErrorState error={problem} />}
-						<div aria-live="polite">{findings === null ? null : <Findings findings={findings} />}</div>
-						<Group justify="flex-end">
-							<Button type="submit" loading={busy} disabled={isEmpty || !isClockRight}>
-								Find out
-							</Button>
-						</Group>
-					</Stack>
-				</form>
+						<TextInput
+							label="The receiver's clock then (Unix time)"
+							{...form.getInputProps("clock")}
+							autoComplete="off"
+							inputMode="numeric"
+						/>
+					</SimpleGrid>
+					<Textarea
+						label="Body that the receiver saw"
+						{...form.getInputProps("body")}
+						disabled={form.values.file !== null}
+						autosize
+						minRows={3}
+						maxRows={10}
+						spellCheck={false}
+					/>
+					<FileInput
+						label="Or a file with the body's bytes"
+						description="More exact: pasting converts line breaks and drops byte order marks."
+						{...form.getInputProps("file")}
+						clearable
+						placeholder="Choose a file"
+					/>
+					<div aria-live="polite">{findings === null ? null : <Findings findings={findings} />}</div>
+				</SubmitForm>
 			)}
 		</Section>
 	);
