@@ -1,3 +1,4 @@
+import { EVENT_TYPES } from "@posthorn/protocol";
 import { expect, expectAccessible, test, watch } from "./dashboard.ts";
 
 const completed = (order: string, email: string, item = "Mug") => ({
@@ -228,3 +229,24 @@ async function shot(page: import("@playwright/test").Page, name: string): Promis
 	await page.emulateMedia({ colorScheme: "light" });
 	await page.setViewportSize({ width: 1280, height: 900 });
 }
+
+// The service refused such a list, in words for programs.
+test("the log's filters take what can be combined, and say so", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	const refused: string[] = [];
+	page.on("response", (response) => void (response.status() === 422 && refused.push(response.url())));
+	const ids = Array.from({ length: 10 }, (_, n) => `wh_${n}`).join();
+	const types = EVENT_TYPES.map(({ type }) => type).join();
+	await page.goto(dashboard.project(`/logs?webhook_id=${ids}&type=${types}`));
+	await expect(page.getByRole("heading", { name: "Nothing matches" })).toBeVisible();
+	expect(refused).toEqual([]);
+	await expect(page.getByText("takes no more webhooks and event types with these filters")).toBeVisible();
+	const field = page.getByRole("combobox", { name: "Event types" });
+	await field.click();
+	await page.getByRole("option", { name: "chargeback.created" }).click();
+	await page.getByRole("option", { name: "customer.created" }).click();
+	await page.getByRole("option", { name: "chargeback.created" }).click();
+	await expect(page).toHaveURL(/chargeback\.created/);
+	await expect(page).not.toHaveURL(/customer\.created/);
+	expect(refused).toEqual([]);
+});

@@ -1,11 +1,14 @@
+import { EVENT_TYPES } from "@posthorn/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
 	attemptFilter,
 	deliveryFilter,
+	fullFilters,
 	isFiltered,
 	type LogsSearch,
 	lastAttemptFilter,
+	mostValues,
 	validateLogsSearch,
 	valuesOf,
 	viewOf,
@@ -145,4 +148,58 @@ it("acts on deliveries in the listed states only", () => {
 		webhook_id: ["wh_1"],
 	});
 	expect(lastAttemptFilter({ view: "attempts", status: "failed" })).toEqual({ status: ["failed"] });
+});
+
+// The service refused the list, in words for programs.
+describe("a filter by many webhooks, types and states", () => {
+	const webhooks = (count: number) => Array.from({ length: count }, (_, n) => `wh_${n}`).join();
+	const types = (count: number) =>
+		EVENT_TYPES.slice(0, count)
+			.map(({ type }) => type)
+			.join();
+
+	it("takes as many values as the API combines", () => {
+		expect(mostValues({}, "webhook_id")).toBe(10);
+		expect(mostValues({ webhook_id: webhooks(10) }, "type")).toBe(3);
+		expect(mostValues({ webhook_id: webhooks(10), type: types(3) }, "state")).toBe(1);
+		expect(mostValues({ type: types(9), state: "failed,waiting" }, "webhook_id")).toBe(1);
+		expect(mostValues({ type: types(9), state: "failed,waiting,delivered" }, "webhook_id")).toBe(3);
+		expect(mostValues({ view: "attempts", status: "failed,retrying,delivered" }, "webhook_id")).toBe(10);
+		expect(mostValues({ view: "attempts", status: "failed,retrying,delivered" }, "type")).toBe(10);
+		expect(mostValues({ webhook_id: webhooks(10), type: types(3) }, "response")).toBe(20);
+	});
+
+	it("is full once another value would be too many", () => {
+		expect(fullFilters({ webhook_id: webhooks(9), type: types(2) })).toEqual([]);
+		expect(fullFilters({ webhook_id: webhooks(9), type: types(3) })).toEqual(["type"]);
+		expect(fullFilters({ webhook_id: webhooks(10), type: types(3) })).toEqual(["webhook_id", "type"]);
+		expect(fullFilters({ webhook_id: webhooks(10) })).toEqual(["webhook_id"]);
+		expect(fullFilters({ view: "attempts", status: "failed,delivered", type: types(9), webhook_id: "wh_1" })).toEqual([
+			"webhook_id",
+		]);
+		expect(fullFilters({ state: "failed,waiting,delivered", type: types(9) })).toEqual([]);
+	});
+
+	it("loses its last values if the address bar has more", () => {
+		expect(validateLogsSearch({ webhook_id: webhooks(12), type: types(9) })).toEqual({
+			...{ webhook_id: webhooks(10), type: types(3) },
+		});
+		expect(validateLogsSearch({ webhook_id: webhooks(3), type: types(9), state: "failed,waiting,delivered" })).toEqual({
+			...{ webhook_id: webhooks(3), type: types(9), state: "failed,waiting,delivered" },
+		});
+		const some = fc.integer({ min: 0, max: 12 });
+		const states = fc.subarray(["failed", "waiting", "delivered"]);
+		fc.assert(
+			fc.property(some, some, states, fc.boolean(), (w, t, given, isOfAttempts) => {
+				const status = given.map((state) => (state === "waiting" ? "retrying" : state)).join();
+				const outcome = isOfAttempts ? { view: "attempts", status } : { state: given.join() };
+				const search = validateLogsSearch({ webhook_id: webhooks(w), type: types(t), ...outcome });
+				const all = { ...attemptFilter(search), ...(isOfAttempts ? {} : { status: lastAttemptFilter(search).status }) };
+				const counts = [all.webhook_id, all.type, all.status].map((values) => Math.max(1, values?.length ?? 0));
+				expect(counts.reduce((product, count) => product * count)).toBeLessThanOrEqual(30);
+				expect(search.webhook_id === undefined).toBe(w === 0);
+				expect(search.type === undefined).toBe(t === 0);
+			}),
+		);
+	});
 });

@@ -56,7 +56,12 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 const RESPONSE = /^([1-9](\d\d|xx)|[a-z_]{1,40})$/;
 const MAX_LENGTH = 100;
 const MAX_REFERENCE_LENGTH = 500;
-const MAX_VALUES = 20;
+/** In characters; twice as long as those that the API takes. */
+const MAX_LIST_LENGTH = 2 * 20 * MAX_REFERENCE_LENGTH;
+/** How many values of a filter the API takes. */
+const valuesTaken = (name: ListName) => (name === "webhook_id" ? 10 : 20);
+/** How many combinations of webhooks, event types and states (or outcomes) the API takes at once. */
+const MAX_COMBINATIONS = 30;
 /** Length of a text to search for. */
 export const TEXT_LENGTH = { min: 2, max: 200 } as const;
 
@@ -91,6 +96,42 @@ export const valuesOf = (search: LogsSearch, name: ListName): readonly string[] 
 	const list = search[name];
 	return list === undefined ? [] : split(list);
 };
+
+/** The filters whose values the API combines. */
+const combinedBy = (search: LogsSearch) =>
+	["webhook_id", "type", viewOf(search) === "attempts" ? "status" : "state"] as const;
+
+/** How much a filter multiplies the combinations. All states count as one. */
+function timesOf(search: LogsSearch, name: ListName): number {
+	const { length } = valuesOf(search, name);
+	return name === "state" && length === STATES.length ? 1 : Math.max(1, length);
+}
+
+/** How many values a filter may have, with those that the others have. */
+export function mostValues(search: LogsSearch, name: ListName): number {
+	const combined = combinedBy(search);
+	if (!combined.some((one) => one === name)) return valuesTaken(name);
+	const others = combined.reduce((product, one) => (one === name ? product : product * timesOf(search, one)), 1);
+	const most = Math.max(1, Math.floor(MAX_COMBINATIONS / others));
+	return Math.min(most, valuesTaken(name));
+}
+
+/** The filters that take no more values, because of the others or of the API's limit. */
+export const fullFilters = (search: LogsSearch) =>
+	combinedBy(search).filter((name) => {
+		const { length } = valuesOf(search, name);
+		return length >= mostValues(search, name) && !(name === "state" && length === STATES.length);
+	});
+
+/** The search without the last values of filters that combine too many. One value stays, so it never finds more. */
+function fitting(search: LogsSearch): LogsSearch {
+	let fits = search;
+	for (const name of combinedBy(search).toReversed()) {
+		const most = mostValues(fits, name);
+		if (timesOf(fits, name) > most) fits = { ...fits, [name]: joined(valuesOf(fits, name).slice(0, most)) };
+	}
+	return fits;
+}
 
 /** The search with other values of one filter. Other states end the search for what needs a decision. */
 export function withValues(search: LogsSearch, name: ListName, values: readonly string[]): LogsSearch {
@@ -169,14 +210,14 @@ export function validateLogsSearch(search: Record<string, unknown>): LogsSearch 
 	const lists = LISTS.flatMap((name): [string, string][] => {
 		// The router reads an order id of digits as a number.
 		const given = typeof search[name] === "number" ? String(search[name]) : search[name];
-		if (typeof given !== "string" || given.length > 2 * MAX_VALUES * MAX_REFERENCE_LENGTH) return [];
+		if (typeof given !== "string" || given.length > MAX_LIST_LENGTH) return [];
 		const values = [...new Set(split(given))].filter((value) => value !== "" && FITS[name](value));
-		return values.length === 0 ? [] : [[name, joined(values.slice(0, MAX_VALUES))]];
+		return values.length === 0 ? [] : [[name, joined(values.slice(0, valuesTaken(name)))]];
 	});
 	const text = typeof search.text === "number" ? String(search.text) : search.text;
 	const hasText = typeof text === "string" && text.length >= TEXT_LENGTH.min && text.length <= TEXT_LENGTH.max;
 	const [since, until] = [timeOf(search.since), timeOf(search.until)];
-	return {
+	return fitting({
 		...(search.view === "attempts" ? { view: "attempts" } : {}),
 		...Object.fromEntries(lists),
 		...(search.unhandled === true ? { unhandled: true } : {}),
@@ -184,7 +225,7 @@ export function validateLogsSearch(search: Record<string, unknown>): LogsSearch 
 		...(matches(event_id, ID) ? { event_id } : {}),
 		...(isSpan(span) ? { span } : { ...(since === null ? {} : { since }), ...(until === null ? {} : { until }) }),
 		...(hasText ? { text } : {}),
-	};
+	});
 }
 
 /** The same search without its time. */

@@ -1,4 +1,4 @@
-import { Button, Checkbox, MultiSelect } from "@mantine/core";
+import { Button, Checkbox, MultiSelect, Text } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { ATTEMPT_STATUSES } from "../../../api/attempts.ts";
@@ -7,9 +7,11 @@ import type { DeletedWebhook, Webhook } from "../../../api/webhooks.ts";
 import { ERROR_LABELS } from "../../../lib/attempts/attempt-words.ts";
 import { deletedName, webhookName } from "../../../lib/health/health.ts";
 import {
+	fullFilters,
 	isFiltered,
 	type ListName,
 	type LogsSearch,
+	mostValues,
 	STATES,
 	valuesOf,
 	viewOf,
@@ -31,6 +33,8 @@ export interface LogFiltersProps {
 }
 
 const STATE_LABELS = { delivered: "Delivered", waiting: "Waiting", failed: "Failed" } as const;
+/** What filters combine. */
+const COMBINED = { webhook_id: "webhooks", type: "event types", state: "states", status: "outcomes" } as const;
 /** How many webhooks are offered; others are found by typing. */
 const OPTIONS = 100;
 const RESPONSES = [
@@ -52,12 +56,14 @@ export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], del
 		if (!existing.has(webhook.id)) webhookOptions.push({ value: webhook.id, label: deletedName(webhook) });
 	for (const id of valuesOf(search, "webhook_id"))
 		if (!webhookOptions.some(({ value }) => value === id)) webhookOptions.push({ value: id, label: nameOf(id) });
+	const full = fullFilters(search).map((name) => COMBINED[name]);
 	const field = (name: ListName, all: string) => {
 		const value = [...valuesOf(search, name)];
 		return {
 			className: classes.field,
 			value,
 			onChange: (values: string[]) => onChange(withValues(search, name, values)),
+			maxValues: mostValues(search, name),
 			clearable: true,
 			...(value.length === 0 ? { placeholder: all } : {}),
 		};
@@ -70,7 +76,6 @@ export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], del
 				aria-label="Webhooks"
 				data={webhookOptions}
 				limit={OPTIONS}
-				maxValues={10}
 				searchable
 			/>
 			<MultiSelect
@@ -93,13 +98,7 @@ export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], del
 					data={STATES.map((value) => ({ value, label: STATE_LABELS[value] }))}
 				/>
 			)}
-			<MultiSelect
-				{...field("response", "All responses")}
-				aria-label="Responses"
-				data={RESPONSES}
-				maxValues={20}
-				searchable
-			/>
+			<MultiSelect {...field("response", "All responses")} aria-label="Responses" data={RESPONSES} searchable />
 			<TimeFilter search={search} onChange={onChange} />
 			{isOfAttempts ? null : (
 				<Checkbox
@@ -109,6 +108,11 @@ export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], del
 					checked={search.unhandled === true}
 					onChange={(event) => onChange(withUnhandled(search, event.currentTarget.checked))}
 				/>
+			)}
+			{full.length === 0 ? null : (
+				<Text className={classes.full} size="xs" c="dimmed" role="status">
+					The log takes no more {full.join(" and ")} with these filters. To choose another, remove one.
+				</Text>
 			)}
 			<Chips search={search} onChange={onChange} />
 		</search>
