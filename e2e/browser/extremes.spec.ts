@@ -372,3 +372,26 @@ test("text is as large as the browser's settings say, and fits", async ({ dashbo
 	expect((await rows.first().boundingBox())?.height).toBe(55);
 	for (const cell of [...(await page.getByRole("columnheader").all()), ...(await cells.all())]) await expectToFit(cell);
 });
+
+// A long button and a field of a fixed width were wider than the page.
+test("on a phone with text twice as large, a webhook's page doesn't scroll sideways", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	await dashboard.failing("Accounting", 3);
+	const [{ id }] = (await shop.get(shop.path("/webhooks"))).body.data;
+	await dashboard.enter(page);
+	const devtools = await page.context().newCDPSession(page);
+	await devtools.send("Page.setFontSizes", { fontSizes: { standard: 32, fixed: 26 } });
+	await page.setViewportSize({ width: 390, height: 844 });
+	for (const [tab, part] of [
+		["activity", page.getByRole("button", { name: "Retry all 3 deliveries now" })],
+		["settings", page.getByLabel("Events in flight")],
+	] as const) {
+		await page.goto(dashboard.project(`/webhooks/${id}?tab=${tab}`));
+		await expect(part).toBeVisible();
+		await expectToFit(page.locator("html"), tab);
+	}
+	// Its words take two lines, and aren't cut off.
+	const button = page.getByRole("button", { name: "Retry all 3 deliveries now" });
+	await expectToFit(button);
+	expect(await button.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
+});

@@ -46,6 +46,7 @@ export function OrderForm({ projectId, webhook, readOnly, onUnsaved }: FormProps
 			<NumberInput
 				label="Events in flight"
 				w={220}
+				maw="100%"
 				min={AT_ONCE.min}
 				max={AT_ONCE.max}
 				allowDecimal={false}
