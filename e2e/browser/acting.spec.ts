@@ -17,7 +17,7 @@ test.describe("with long delays", () => {
 		await page.goto(dashboard.project());
 		await expect(page.getByText("2 tests wait; next:")).toBeVisible();
 		// They counted as deliveries.
-		const tile = page.getByRole("term").filter({ hasText: "Waiting now" }).locator("..");
+		const tile = page.getByRole("term").filter({ hasText: "To be retried" }).locator("..");
 		await expect(tile.getByRole("link")).toHaveText("0");
 		await tile.getByRole("link").click();
 		await expect(page).toHaveURL(/test=false/);
