@@ -18,7 +18,7 @@ test("a webhook that someone else deletes while its page is open is gone", async
 	// Trying again wouldn't help.
 	await expect(page.getByRole("button", { name: "Try again" })).toHaveCount(0);
 	await page.getByRole("link", { name: "All webhooks" }).click();
-	await expect(page.getByRole("heading", { name: "No webhooks yet" })).toBeVisible();
+	await expect(page.getByRole("heading", { name: "No webhooks" })).toBeVisible();
 	expect(faults).toEqual([]);
 });
 

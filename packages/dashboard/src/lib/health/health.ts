@@ -132,7 +132,7 @@ export function projectSentence(
 	days = Number.POSITIVE_INFINITY,
 ): string {
 	const total = webhooks.length;
-	if (total === 0) return "There are no webhooks yet, so nothing is sent.";
+	if (total === 0) return "There are no webhooks, so nothing is sent.";
 	const byId = new Map(healths.map((health) => [health.webhook_id, health]));
 	const failing = webhooks.filter(({ id }) => byId.get(id)?.state === "failing");
 	const [first] = failing;
@@ -184,7 +184,7 @@ export function projectSentence(
 
 /** The first line of the list: `4 webhooks, 1 is failing`. */
 export function listSentence(healths: readonly Pick<HealthFacts, "state">[], total: number): string {
-	if (total === 0) return "Nothing is being sent yet.";
+	if (total === 0) return "Nothing is being sent.";
 	const failing = healths.filter(({ state }) => state === "failing").length;
 	const unstable = healths.filter(({ state }) => state === "unstable").length;
 	const paused = healths.filter(({ state }) => state === "paused").length;

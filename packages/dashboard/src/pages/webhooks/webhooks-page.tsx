@@ -78,7 +78,7 @@ export function WebhooksPage() {
 			) : null}
 			{rows?.length === 0 ? (
 				<EmptyState
-					title="No webhooks yet"
+					title="No webhooks"
 					icon={<IconWebhook size={26} />}
 					action={may("developer") ? <NewWebhook projectId={projectId} /> : undefined}
 					preview={narrow ? undefined : <WebhooksTable projectId={projectId} rows={EXAMPLE_ROWS} />}
