@@ -19,6 +19,8 @@ export function MembersPage() {
 	const projectId = useProjectId();
 	const { may } = useRole();
 	const { data: members, error, refetch } = useQuery(membersQuery(projectId));
+	// The operator has access without being a member, too.
+	const others = members?.filter(({ operator }) => !operator).length;
 	const [inviting, invite] = useDisclosure(false);
 	return (
 		<Page>
@@ -32,11 +34,11 @@ export function MembersPage() {
 					</ForRole>
 				}
 			>
-				{members === undefined
+				{others === undefined
 					? "Who has access to this project."
-					: members.length === 0
+					: others === 0
 						? "Only the operator has access to this project so far."
-						: `${plural(members.length, "person has", "people have")} access to this project.`}
+						: `${plural(others, "person", "people")} and the operator have access to this project.`}
 				<RoleNote needs="owner">invite and remove others</RoleNote>
 			</PageHeader>
 			{error !== null && members === undefined ? (
