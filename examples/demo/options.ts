@@ -16,7 +16,7 @@ export interface Options {
 export const HELP = `Demonstrates Posthorn: a made-up store reports facts to the real service, which turns them into events and
 delivers those over HTTPS to two receivers on this computer. Runs until Ctrl-C by default.
 
-  node examples/demo/main.ts [options]
+  npm start -- [options]
 
   --events N     stop after N events, once all are delivered or dead-lettered
   --seconds N    publish for N seconds, then stop as above

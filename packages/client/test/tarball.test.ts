@@ -75,10 +75,8 @@ await posthorn.publish([{ type: "purchase.completed", data: ${data} }]);
 	expect(stdout).not.toContain("'type' does not exist");
 });
 
-test("the guides show the same examples", () => {
-	const guide = (name: string) => readFileSync(join(ROOT, "docs/guides", name), "utf8");
-	expect(guide("publishing.md")).toContain(EXAMPLES[0]);
-	expect(guide("polling.md")).toContain(EXAMPLES.find((code) => code.includes("follow(")));
+test("the guide to publishing shows the same example", () => {
+	expect(readFileSync(join(ROOT, "docs/guides/publishing.md"), "utf8")).toContain(EXAMPLES[0]);
 });
 
 const RUNTIMES: readonly (readonly [name: string, ...command: string[]])[] = [
