@@ -37,6 +37,9 @@ import { Workspace } from "./workspace.ts";
 const LIMIT_SHARE = 1 / 8;
 const LIMIT_MIN_MS = 500;
 
+/** The exit codes of an interrupted run: 128 and the number of the signal. */
+const INTERRUPTED = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
@@ -45,7 +48,8 @@ async function main(args: readonly string[]): Promise<number> {
 	const workspace = new Workspace();
 	// The receiver exits once this process has.
 	process.once("exit", () => workspace.dispose());
-	for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+	// A second signal, such as npm's own copy of Ctrl-C, must not end this process before it has cleaned up.
+	for (const [signal, code] of Object.entries(INTERRUPTED)) process.on(signal, () => process.exit(code));
 	try {
 		const results = await measure(workspace, options);
 		process.stdout.write(options.json ? `${JSON.stringify(results)}\n` : formatReport(results));

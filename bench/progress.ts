@@ -1,6 +1,9 @@
 import pc from "picocolors";
 
 const BAR_WIDTH = 24;
+/** Switch a terminal's line wrap off and on: a line that wraps can't be redrawn, so each update would add lines. */
+const CUT = "\x1b[?7l";
+const WRAP = "\x1b[?7h";
 
 /** Reports on standard error what is being measured and its progress; redraws its line only on a terminal. */
 export class Progress {
@@ -28,6 +31,6 @@ export class Progress {
 	}
 
 	#draw(state: string): void {
-		if (this.#out.isTTY) this.#out.write(`\r\x1b[K  ${this.#title} ${state}`);
+		if (this.#out.isTTY) this.#out.write(`\r\x1b[K${CUT}  ${this.#title} ${state}${WRAP}`);
 	}
 }

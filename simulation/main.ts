@@ -5,7 +5,7 @@ import { BITES } from "./bites/index.ts";
 import type { Plan, Step } from "./plan.ts";
 import { bite, bittenLine } from "./runner/bite.ts";
 import { HELP, OptionError, type Options, readOptions, replayCommand } from "./runner/options.ts";
-import { Progress } from "./runner/progress.ts";
+import { Progress, redrawn } from "./runner/progress.ts";
 import { type Run, run, Worker } from "./runner/run.ts";
 import { shrink } from "./runner/shrink.ts";
 import { planOf, type Result, runTask } from "./runner/task.ts";
@@ -16,13 +16,18 @@ import { World } from "./world.ts";
 const MAX_TRIES = 400;
 
 /** How an interrupted program ends: 128 and the number of the signal. */
-const INTERRUPTED = { SIGINT: 130, SIGTERM: 143 } as const;
+const INTERRUPTED = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 /** Every database of the run is on it. */
 let server: PostgresServer | null = null;
 
-for (const signal of ["SIGINT", "SIGTERM"] as const)
-	process.once(signal, () => void end().finally(() => process.exit(INTERRUPTED[signal])));
+let isInterrupted = false;
+for (const [signal, code] of Object.entries(INTERRUPTED))
+	process.on(signal, () => {
+		// A second one, such as npm's own copy of Ctrl-C, must not end this process before it has cleaned up.
+		if (!isInterrupted) void end().finally(() => process.exit(code));
+		isInterrupted = true;
+	});
 
 try {
 	process.exitCode = await main(process.argv.slice(2));
@@ -102,7 +107,7 @@ async function explain(options: Options, { seed, style, ending, error }: Result)
 	const isLive = process.stdout.isTTY === true;
 	const small = await shrink(plan, promise, judge, MAX_TRIES, (tried, steps) => {
 		if (isLive)
-			process.stdout.write(`\r  Shrinking: ${tried} plans tried, ${steps} of ${plan.steps.length} steps left `);
+			process.stdout.write(redrawn(`  Shrinking: ${tried} plans tried, ${steps} of ${plan.steps.length} steps left `));
 	});
 	if (isLive) process.stdout.write("\r\x1b[K");
 	out(`${small.steps.length} of ${plan.steps.length} steps are enough:`);

@@ -41,6 +41,8 @@ Stops at the first world that breaks one, with exit code 1, and prints the comma
 Exit codes: 0 every promise held, 1 a world failed, 2 wrong options, 130 interrupted.
 `;
 
+const WORKERS_PER_CORE = 4;
+
 const FLAGS = ["--trace", "--bite", "--help"] as const;
 const VALUES = ["--hours", "--storage", "--from", "--seed", "--style", "--nodes", "--workers"] as const;
 
@@ -62,7 +64,7 @@ export function readOptions(args: readonly string[]): Options {
 	return {
 		...{ storage, nodes, seed, from: from ?? 1, hours: hours ?? 1_000 },
 		style: choice("--style", values, STYLES),
-		workers: number("--workers", values, 1) ?? availableParallelism(),
+		workers: readWorkers(values),
 		trace: flags.has("--trace"),
 		bite: flags.has("--bite"),
 		help: flags.has("--help"),
@@ -76,6 +78,16 @@ export function replayCommand(seed: number, { storage, style, nodes }: Options):
 	return [`npm run simulate -- --seed ${seed} --trace`, ...given.map(([name, value]) => `--${name} ${value}`)].join(
 		" ",
 	);
+}
+
+/** Each is a process, so a slip of the finger must not start thousands. */
+function readWorkers(values: Values): number {
+	const cores = availableParallelism();
+	const workers = number("--workers", values, 1) ?? cores;
+	const most = WORKERS_PER_CORE * cores;
+	if (workers > most)
+		throw new OptionError(`--workers must be at most ${most} on this machine: ${WORKERS_PER_CORE} for each core.`);
+	return workers;
 }
 
 type Values = ReadonlyMap<string, string>;

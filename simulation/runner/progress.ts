@@ -19,7 +19,7 @@ export class Progress {
 
 	show(totals: Totals): void {
 		this.#totals = totals;
-		if (this.#isLive) process.stdout.write(`\r\x1b[K${this.#line(totals)}`);
+		if (this.#isLive) process.stdout.write(redrawn(this.#line(totals)));
 	}
 
 	end(totals: Totals): void {
@@ -53,6 +53,11 @@ export class Progress {
 			`${tookS.toFixed(0)} s`,
 		].join("  ·  ");
 	}
+}
+
+/** A line that replaces the terminal's current one, cut off at the right edge: one that wraps couldn't be replaced. */
+export function redrawn(line: string): string {
+	return `\r\x1b[K\x1b[?7l${line}\x1b[?7h`;
 }
 
 function count(n: number): string {

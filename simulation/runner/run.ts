@@ -120,9 +120,11 @@ export class Worker implements Disposable {
 	}
 
 	#start(): ChildProcess {
-		// Removed here: a process that had to be killed could not do it.
+		// Removed here, too: a process that had to be killed couldn't do it.
 		const folder = mkdtempSync(join(tmpdir(), "posthorn-worlds-"));
-		const child = fork(WORKER, [], { env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, TMPDIR: folder } });
+		const child = fork(WORKER, [folder], {
+			env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, TMPDIR: folder },
+		});
 		Worker.#live.add(child);
 		child.once("exit", () => {
 			Worker.#live.delete(child);

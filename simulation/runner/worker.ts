@@ -1,4 +1,5 @@
 /** Runs worlds, one after another, in a process of its own: tasks come in as messages, results go out. */
+import { rmSync } from "node:fs";
 import type { Fault } from "./fault.ts";
 import { importFaulty } from "./faulty.ts";
 import type { Result, Task } from "./task.ts";
@@ -17,7 +18,12 @@ async function run(task: Task, fault: Fault | null): Promise<Result> {
 process.on("message", ([task, fault]: [Task, Fault | null]) => {
 	void run(task, fault).then((result) => process.send!(result));
 });
-// The parent is gone or needs no more worlds. Exiting removes the files.
-process.on("disconnect", () => process.exit());
+// The parent is gone or needs no more worlds. Exiting removes the worlds' files, then their folder: a parent that was
+// killed can't.
+process.on("disconnect", () => {
+	const [, , folder] = process.argv;
+	process.on("exit", () => folder !== undefined && rmSync(folder, { recursive: true, force: true }));
+	process.exit();
+});
 // Ctrl-C reaches every process of the terminal; the one in front decides.
 process.on("SIGINT", () => undefined);
