@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, chown, cp, mkdtemp, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
+import { chmod, chown, cp, lstat, mkdtemp, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir, userInfo } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
@@ -60,10 +60,14 @@ export async function npmBinaries(): Promise<string> {
  */
 export async function newCluster(bin: string, user: ServerUser): Promise<string> {
 	const place = `${dirname(bin)}-cluster-${user.uid ?? "own"}`;
-	await makeOnce(place, async (draft) => {
-		if (user.uid !== undefined) await chown(draft, user.uid, user.gid!);
-		await initdb(bin, join(draft, "data"), user);
-	});
+	await makeOnce(
+		place,
+		async (draft) => {
+			if (user.uid !== undefined) await chown(draft, user.uid, user.gid!);
+			await initdb(bin, join(draft, "data"), user);
+		},
+		user.uid,
+	);
 	return join(place, "data");
 }
 
@@ -73,16 +77,31 @@ export async function initdb(bin: string, data: string, user: ServerUser): Promi
 	await run(join(bin, "initdb"), args, { ...user, cwd: dirname(data), env: { LC_ALL: "C" } });
 }
 
-/** Makes a folder that processes share, unless it exists. */
-async function makeOnce(place: string, fill: (draft: string) => Promise<void>): Promise<void> {
-	if (existsSync(place)) return;
+/**
+ * Makes a folder that processes share, unless it exists.
+ *
+ * @param owner its user's id, by default the caller's: anyone may have created one of this name, whose programs would run
+ */
+async function makeOnce(
+	place: string,
+	fill: (draft: string) => Promise<void>,
+	owner = process.getuid?.(),
+): Promise<void> {
+	if (existsSync(place)) {
+		if (owner !== undefined && (await lstat(place)).uid !== owner)
+			throw new Error(`${place} belongs to another user. Delete it, or set TMPDIR to a folder of your own.`);
+		return;
+	}
 	const draft = await mkdtemp(`${place}-`);
-	await fill(draft);
-	// The first process wins; the others use its result.
-	await rename(draft, place).catch(async (error: NodeJS.ErrnoException) => {
+	try {
+		await fill(draft);
+		await rename(draft, place);
+	} catch (error) {
 		await rm(draft, { recursive: true });
-		if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
-	});
+		// The first process wins; the others use its result.
+		const { code } = error as NodeJS.ErrnoException;
+		if (!existsSync(place) || (code !== "ENOTEMPTY" && code !== "EEXIST")) throw error;
+	}
 }
 
 /** Where Debian and Ubuntu install PostgreSQL, each major version in its own folder. */

@@ -1,0 +1,33 @@
+import { chownSync, lchownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { newCluster } from "./postgres-binaries.ts";
+
+/** A folder for the server's programs, of which none exists. */
+function binFolder(): { folder: string; bin: string } {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-binaries-"));
+	onTestFinished(() => rmSync(folder, { recursive: true }));
+	return { folder, bin: join(folder, "server/bin") };
+}
+
+// Each failed start left a copy behind.
+test("a cluster that can't be created leaves no draft", async () => {
+	const { folder, bin } = binFolder();
+	await expect(newCluster(bin, {})).rejects.toThrow("initdb");
+	expect(readdirSync(folder)).toEqual([]);
+});
+
+// Folders for temporary files are everyone's, and the names of the shared ones are known.
+test.skipIf(process.getuid?.() !== 0)("refuses a folder or a link that another user has put in its place", async () => {
+	const { folder, bin } = binFolder();
+	const place = join(folder, "server-cluster-own");
+	mkdirSync(join(place, "data"), { recursive: true });
+	expect(await newCluster(bin, {})).toBe(join(place, "data"));
+	chownSync(place, 65_534, 65_534);
+	await expect(newCluster(bin, {})).rejects.toThrow(`${place} belongs to another user.`);
+	rmSync(place, { recursive: true });
+	symlinkSync(folder, place);
+	lchownSync(place, 65_534, 65_534);
+	await expect(newCluster(bin, {})).rejects.toThrow(`${place} belongs to another user.`);
+});
