@@ -40,11 +40,13 @@ test("exits with 2 and explains after a wrong option", async () => {
 	await expect(failure).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining("give sqlite or postgres") });
 });
 
-// All but the first of several numbers were ignored, and without a neighbor of the name nothing was measured.
+// All but the first of several numbers were ignored, without a neighbor of the name nothing was measured, and without a
+// checkout the run failed a minute later.
 test.each([
 	["--rounds", "3,5"],
 	["--events", "1,2"],
 	["--neighbour", "nobody"],
+	["--against", "/nowhere"],
 ])("refuses %s %s", (name, value) => {
 	expect(() => readOptions([name, value])).toThrow(OptionError);
 });

@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { NEIGHBOURS } from "./neighbours/neighbours.ts";
 
@@ -15,7 +16,7 @@ Usage: npm run bench -- [options]
   --pending        only deliveries with ten million retries and a backlog of a million, on PostgreSQL
   --nodes          only two nodes on PostgreSQL compared with one, each with the same share of a core
   --idle-nodes     only the database's transactions and connections with more and more idle nodes
-  --neighbours     only a quiet project's latency next to each of a dozen hostile neighbors
+  --neighbours     only a quiet project's latency next to each hostile neighbor
   --neighbour NAME only the neighbors with NAME in their description
   --single         only the CPU time of one event in a request, by thread, and its latency
   --unwanted       only the CPU time of an event next to 10,000 webhooks that don't want it
@@ -107,7 +108,7 @@ export function readOptions(args: readonly string[]): Options {
 		shapes,
 		profileFolder: values.profile === undefined ? null : resolve(values.profile),
 		neighbour: readNeighbour(values.neighbour),
-		against: values.against === undefined ? null : resolve(values.against),
+		against: readCheckout(values.against),
 		rounds: readNumber("rounds", values.rounds ?? (values.retention || values.search ? "5" : "7"), MAX_ROUNDS),
 		events: readNumber("events", values.events ?? String(FULL_EVENTS), MAX_EVENTS),
 	};
@@ -172,6 +173,17 @@ function readNeighbour(name: string | undefined): string | null {
 	if (name === undefined) return null;
 	if (NEIGHBOURS.some((neighbour) => neighbour.name.includes(name))) return name;
 	throw new OptionError(`--neighbour ${name}: no neighbor's description contains this.`);
+}
+
+/** Another checkout, which runs as it is. */
+function readCheckout(folder: string | undefined): string | null {
+	if (folder === undefined) return null;
+	const root = resolve(folder);
+	if (folder === "" || !existsSync(join(root, "packages/cli/bin/posthorn.mjs")))
+		throw new OptionError(`--against ${folder}: this is not a checkout of Posthorn.`);
+	if (!existsSync(join(root, "node_modules")))
+		throw new OptionError(`--against ${folder}: this checkout isn't set up. Run npm run setup there.`);
+	return root;
 }
 
 function readList(name: string, text: string, max: number): number[] {

@@ -21,8 +21,14 @@ import { basename, dirname, join, posix, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { writeArchive } from "./archive.mjs";
+import { readArguments } from "./arguments.mjs";
 import { shrinkwrapOf } from "./lock-file.mjs";
 import { filesIn, projectNode, ROOT, setup } from "./setup.mjs";
+
+const USAGE = `npm run pack -- [--archive]
+
+Writes the tarballs of the published packages to dist/.
+--archive also writes the archive of the service that contains Node.`;
 
 const CACHE = join(ROOT, ".cache/pack");
 /** No pack takes this long, milliseconds: what is older was left by a killed one, or by other sources. */
@@ -254,6 +260,7 @@ async function run(program, args, options) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+	const { archive } = readArguments({ archive: { type: "boolean" } }, USAGE);
 	setup();
 	const folder = join(ROOT, "dist");
 	mkdirSync(folder, { recursive: true });
@@ -262,6 +269,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 		const path = join(folder, basename(tarball));
 		cpSync(tarball, path);
 		console.log(`Written: ${path}`);
-		if (one.command && process.argv.includes("--archive")) console.log(`Written: ${writeArchive(tarball, folder)}`);
+		if (one.command && archive) console.log(`Written: ${writeArchive(tarball, folder)}`);
 	}
 }

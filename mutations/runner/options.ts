@@ -11,6 +11,8 @@ export interface Chosen {
 export interface Options {
 	readonly all: readonly Chosen[];
 	readonly chosen: readonly Chosen[];
+	/** Only prints the usage. */
+	readonly help: boolean;
 	/** Only lists them. */
 	readonly list: boolean;
 	/** Only those not yet tried at this commit. */
@@ -25,12 +27,16 @@ Puts deliberate faults into a copy of the checkout, one at a time, and runs the 
 Without names and areas: all of them. --rest leaves out what has been tried at this commit, so that a whole run can be
 made in pieces. --at-once says how many are tried at a time, 2 by default.`;
 
+/** Each takes a copy of the checkout and the processes of its tests. */
+const MOST_AT_ONCE = 16;
+
 /** Throws an Error that says what is wrong with the arguments. */
 export function readOptions(args: readonly string[], areas: Areas): Options {
 	const { values, positionals } = parseArgs({
 		args: [...args],
 		allowPositionals: true,
 		options: {
+			help: { type: "boolean", default: false },
 			list: { type: "boolean", default: false },
 			rest: { type: "boolean", default: false },
 			"at-once": { type: "string", default: "2" },
@@ -44,10 +50,11 @@ export function readOptions(args: readonly string[], areas: Areas): Options {
 		if (!all.some(({ mutation }) => mutation.name === name))
 			throw new Error(`There is no mutation ${name}. npm run mutate -- --list names them.`);
 	const atOnce = Number(values["at-once"]);
-	if (!Number.isInteger(atOnce) || atOnce < 1) throw new Error("--at-once must be a whole number from 1.");
+	if (!Number.isInteger(atOnce) || atOnce < 1 || atOnce > MOST_AT_ONCE)
+		throw new Error(`--at-once must be a whole number from 1 to ${MOST_AT_ONCE}.`);
 	const isAll = values.area.length + positionals.length === 0;
 	const chosen = all.filter(
 		({ area, mutation }) => isAll || values.area.includes(area) || positionals.includes(mutation.name),
 	);
-	return { all, chosen, list: values.list, rest: values.rest, atOnce };
+	return { all, chosen, help: values.help, list: values.list, rest: values.rest, atOnce };
 }
