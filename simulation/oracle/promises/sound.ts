@@ -1,13 +1,13 @@
 import type { Check, Witness } from "../check.ts";
 
-/** Log messages that only an internal error causes. */
-const ERRORS = [
+/** Log messages that only an internal error causes, or how they begin. */
+export const ERRORS = [
 	"a project's actor failed",
 	"events that were in flight are missing from the log",
 	"the event of a pending retry is missing from the log",
 	"storage rejected outcomes",
 	"an attempt failed because of an error in this service",
-	"a project sends nothing for a while",
+	"a project is paused for a while",
 ];
 
 /** The service reports no internal error. */
