@@ -15,14 +15,21 @@ const PAUSE_MS = 16;
  * @param what what is awaited, for the error
  */
 export async function until<T>(what: string, ask: () => T | Promise<T>): Promise<NonNullable<Exclude<T, false>>> {
-	const stillInTime = patience(what);
-	for (let asks = 1; ; asks++) {
-		const answer = await ask();
-		if (answer !== false && answer !== null && answer !== undefined) return answer as NonNullable<Exclude<T, false>>;
-		stillInTime();
-		// Others may run in between, even if the result came immediately. What takes longer gets the processor for itself.
-		const pauseMs = Math.min(PAUSE_MS, 2 ** (asks - EAGER_ASKS));
-		await new Promise<void>((resolve) => (asks < EAGER_ASKS ? setImmediate(resolve) : setTimeout(resolve, pauseMs)));
+	let isLate = false;
+	async function poll(): Promise<NonNullable<Exclude<T, false>>> {
+		for (let asks = 1; ; asks++) {
+			const answer = await ask();
+			if (answer !== false && answer !== null && answer !== undefined) return answer as NonNullable<Exclude<T, false>>;
+			if (isLate) throw tooLate(what);
+			// Others may run in between, even if the result came immediately. What takes longer gets the processor for itself.
+			const pauseMs = Math.min(PAUSE_MS, 2 ** (asks - EAGER_ASKS));
+			await new Promise<void>((resolve) => (asks < EAGER_ASKS ? setImmediate(resolve) : setTimeout(resolve, pauseMs)));
+		}
+	}
+	try {
+		return await within(what, poll());
+	} finally {
+		isLate = true;
 	}
 }
 

@@ -1,0 +1,37 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { until, within } from "./until.ts";
+
+const LONGER_THAN_PATIENCE_MS = 60_000;
+
+beforeEach(() => {
+	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+});
+afterEach(() => {
+	vi.useRealTimers();
+});
+
+// A question that got no answer was waited for until the test's own timeout, which doesn't say what it was.
+test.for([
+	["until", () => until("a reply", () => new Promise<boolean>(() => undefined))],
+	["within", () => within("a reply", new Promise(() => undefined))],
+] as const)("%s gives up on a promise that never settles", async ([, wait]) => {
+	const given = expect(wait()).rejects.toThrow("Waited for 50 s for a reply.");
+	await vi.advanceTimersByTimeAsync(LONGER_THAN_PATIENCE_MS);
+	await given;
+});
+
+test("until stops asking once it has given up", async () => {
+	let asked = 0;
+	const given = expect(
+		until("a reply", () => {
+			asked++;
+			return false;
+		}),
+	).rejects.toThrow("Waited for 50 s for a reply.");
+	while (asked < 20) await vi.advanceTimersByTimeAsync(1);
+	await vi.advanceTimersByTimeAsync(LONGER_THAN_PATIENCE_MS);
+	await given;
+	const before = asked;
+	await vi.advanceTimersByTimeAsync(LONGER_THAN_PATIENCE_MS);
+	expect(asked).toBeLessThanOrEqual(before + 1);
+});
