@@ -36,7 +36,8 @@ Usage: npm run bench -- [options]
   --json           print one JSON object instead of the table
   --help
 
-Progress goes to standard error. Exits with 1 if any delivery was missing or out of order, 2 on a wrong option, 130 if interrupted.
+Progress goes to standard error.
+Exits with 1 if any delivery was missing or out of order, 2 on a wrong option, 130 if interrupted.
 `;
 
 const MAX_WEBHOOKS = 10_000;

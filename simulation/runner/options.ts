@@ -22,6 +22,8 @@ export interface Options {
 /** An unknown option, or a value that it doesn't take. The message is for the person who typed it. */
 export class OptionError extends Error {}
 
+const WORKERS_PER_CORE = 4;
+
 export const HELP = `npm run simulate -- [options]
 
 Runs the service in simulated worlds that are hostile to it, and checks every promise it makes.
@@ -35,13 +37,11 @@ Stops at the first world that breaks one, with exit code 1, and prints the comma
   --style NAME       only worlds of one style: ${STYLES.join(", ")}
   --nodes HOW        ${NODES.join(" or ")}: only worlds where one node owns the database, or where several share it
   --bite             check that deliberate faults of the service (simulation/bites) are caught
-  --workers N        worlds at a time (default: one for each core)
+  --workers N        worlds at a time (default: one for each core; at most ${WORKERS_PER_CORE} for each)
   --help             print this text
 
 Exit codes: 0 every promise held, 1 a world failed, 2 wrong options, 130 interrupted.
 `;
-
-const WORKERS_PER_CORE = 4;
 
 const FLAGS = ["--trace", "--bite", "--help"] as const;
 const VALUES = ["--hours", "--storage", "--from", "--seed", "--style", "--nodes", "--workers"] as const;
