@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { makeOnce } from "./make-once.ts";
 
 /** Where systems install it. */
 const PLACES = [
@@ -28,11 +29,32 @@ export async function findChromium(): Promise<Chromium> {
 	// The sandbox doesn't work as root; only our own pages are opened.
 	const args = [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--no-first-run"];
 	if (own) return { executablePath: own, args };
-	const { default: chromium, inflate } = await import("@sparticuz/chromium");
-	const executablePath = await chromium.executablePath();
-	// It includes the libraries that a minimal machine lacks.
-	await inflate(fileURLToPath(new URL("../bin/al2023.tar.br", import.meta.resolve("@sparticuz/chromium"))));
+	const place = await unpacked();
 	const { LD_LIBRARY_PATH: libraries } = process.env;
-	const path = [join(tmpdir(), "al2023", "lib"), ...(libraries ? [libraries] : [])].join(":");
-	return { executablePath, args, env: { ...process.env, LD_LIBRARY_PATH: path } };
+	const path = [join(place, "al2023", "lib"), ...(libraries ? [libraries] : [])].join(":");
+	return { executablePath: join(place, "chromium"), args, env: { ...process.env, LD_LIBRARY_PATH: path } };
+}
+
+/**
+ * The folder with the Chromium from npm. Unpacked once per version and user: the package uses whatever is in a folder that
+ * all users and versions share.
+ */
+async function unpacked(): Promise<string> {
+	const { default: chromium, inflate } = await import("@sparticuz/chromium");
+	const file = (path: string) => fileURLToPath(new URL(path, import.meta.resolve("@sparticuz/chromium")));
+	const { version } = JSON.parse(readFileSync(file("../package.json"), "utf8")) as { version: string };
+	const place = join(tmpdir(), `posthorn-chromium-${version}-${userInfo().uid}`);
+	await makeOnce(place, async (draft) => {
+		const { TMPDIR: before } = process.env;
+		process.env.TMPDIR = draft;
+		try {
+			await chromium.executablePath();
+			// It includes the libraries that a minimal machine lacks.
+			await inflate(file("../bin/al2023.tar.br"));
+		} finally {
+			if (before === undefined) delete process.env.TMPDIR;
+			else process.env.TMPDIR = before;
+		}
+	});
+	return place;
 }

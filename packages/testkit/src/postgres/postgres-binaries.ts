@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, chown, cp, lstat, mkdtemp, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
+import { chmod, chown, cp, readdir, readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir, userInfo } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
+import { makeOnce } from "../make-once.ts";
 
 const run = promisify(execFile);
 
@@ -75,33 +76,6 @@ export async function newCluster(bin: string, user: ServerUser): Promise<string>
 export async function initdb(bin: string, data: string, user: ServerUser): Promise<void> {
 	const args = ["-D", data, "-U", "test", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
 	await run(join(bin, "initdb"), args, { ...user, cwd: dirname(data), env: { LC_ALL: "C" } });
-}
-
-/**
- * Makes a folder that processes share, unless it exists.
- *
- * @param owner its user's id, by default the caller's: anyone may have created one of this name, whose programs would run
- */
-async function makeOnce(
-	place: string,
-	fill: (draft: string) => Promise<void>,
-	owner = process.getuid?.(),
-): Promise<void> {
-	if (existsSync(place)) {
-		if (owner !== undefined && (await lstat(place)).uid !== owner)
-			throw new Error(`${place} belongs to another user. Delete it, or set TMPDIR to a folder of your own.`);
-		return;
-	}
-	const draft = await mkdtemp(`${place}-`);
-	try {
-		await fill(draft);
-		await rename(draft, place);
-	} catch (error) {
-		await rm(draft, { recursive: true });
-		// The first process wins; the others use its result.
-		const { code } = error as NodeJS.ErrnoException;
-		if (!existsSync(place) || (code !== "ENOTEMPTY" && code !== "EEXIST")) throw error;
-	}
 }
 
 /** Where Debian and Ubuntu install PostgreSQL, each major version in its own folder. */
