@@ -14,7 +14,7 @@ export const WEBHOOKS = [
 			},
 			{
 				name: "verify-blank-secret",
-				find: " || isMissing(one)",
+				find: " || isMissingSecret(one)",
 				replace: "",
 				why: "If the secret's variable is unset, anyone can sign.",
 			},

@@ -173,6 +173,18 @@ test.each([
 	expect(err).toMatch(message);
 });
 
+// Events were signed with it, and only the receiver noticed.
+test.each([
+	["trigger", "purchase.completed", "--to", "3000"],
+	["replay", "--event", "evt_1", "--to", "3000"],
+	["verify", "--timestamp", "1700000000", "--signature", "00"],
+])("%s refuses a secret that isn't filled in", async (...args) => {
+	for (const secret of ["undefined", "whsec_", "$WEBHOOK_SECRET"]) {
+		const { code, err } = await on.user.run(args, { env: { WEBHOOK_SECRET: secret } });
+		expect([code, err]).toEqual([2, expect.stringMatching(/^WEBHOOK_SECRET has a placeholder or nothing instead of/)]);
+	}
+});
+
 test("verify finds what is wrong with a signature, and with the bytes", async () => {
 	await on.user.run(to(["purchase.completed", "--id", "evt_v"]), offline);
 	const { id } = await on.project.publish({ id: "evt_sent", type: "delivery.success", data: { order_id: "ä" } });

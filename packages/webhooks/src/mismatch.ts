@@ -3,6 +3,7 @@
  * that it finds makes a request valid, and only someone who can sign for the secret can make it find anything.
  */
 import { changedBodies, hasByteOrderMark } from "../../protocol/src/body-changes.ts";
+import { unquoted } from "../../protocol/src/missing-secret.ts";
 import { isSigned } from "./signature.ts";
 import { WebhookError, type WebhookErrorCode } from "./webhook-error.ts";
 
@@ -43,11 +44,6 @@ export async function explainMismatch(
 		"The signature doesn't match. Either the secret belongs to another webhook or was rotated, or the body is not the " +
 			"one that was sent: pass its raw bytes, not JSON that was parsed and serialized again.",
 	);
-}
-
-/** Removes the quotes that some readers of environment files leave around a value. */
-export function unquoted(text: string): string {
-	return text.replace(/^(["'])(.*)\1$/, "$2");
 }
 
 function* secretSuspects(secret: string): Generator<Suspect> {

@@ -1,6 +1,7 @@
 import { DEFAULT_BRAND, headerNames, isBrand, TIMESTAMP_TOLERANCE_S } from "../../protocol/src/headers.ts";
+import { isMissingSecret } from "../../protocol/src/missing-secret.ts";
 import { parseEvent, type WebhookEvent } from "./event.ts";
-import { explainMismatch, unquoted } from "./mismatch.ts";
+import { explainMismatch } from "./mismatch.ts";
 import { isSigned, utf8 } from "./signature.ts";
 import { WebhookError } from "./webhook-error.ts";
 
@@ -43,28 +44,16 @@ export async function verify(
 	throw await explainMismatch(secrets, timestamp, bytes, signature);
 }
 
-/**
- * What programs pass if the secret isn't set, without quotes and prefix: another value converted to text, such as a
- * promise, or a placeholder of a shell, Kubernetes, Windows or a template that nothing has replaced.
- */
-const NO_SECRET =
-	/^(?:|undefined|null|nil|none|nan|true|false|<no value>|\[object \w+\]|\$\w+|\$\{.*\}|\$\(.*\)|%\w+%|\{\{.*\}\})$/is;
-
 /** Throws a TypeError unless there are secrets and none is missing: anyone can sign with a key that is easy to guess. */
 export function checkedSecrets(secret: string | readonly string[], hint = ""): readonly string[] {
 	const secrets = typeof secret === "string" || !Array.isArray(secret) ? [secret] : secret;
-	if (secrets.length === 0 || secrets.some((one) => typeof one !== "string" || isMissing(one))) {
+	if (secrets.length === 0 || secrets.some((one) => typeof one !== "string" || isMissingSecret(one))) {
 		throw new TypeError(
 			"The webhook's signing secret is missing. Pass the whsec_… that was shown when the webhook was created; " +
 				`is its environment variable set, and filled in?${hint}`,
 		);
 	}
 	return secrets as readonly string[];
-}
-
-function isMissing(secret: string): boolean {
-	const bare = unquoted(secret.trim()).trim();
-	return NO_SECRET.test(bare.replace(/^whsec_/, ""));
 }
 
 /** Fills in the defaults. Throws a RangeError for a tolerance or brand that would accept everything or nothing. */

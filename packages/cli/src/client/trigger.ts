@@ -16,7 +16,7 @@ import { isContainer, parseExactly } from "./exact-json.ts";
 import { post } from "./listen/local-request.ts";
 import { parseTarget } from "./listen/target.ts";
 import { clean, colored, note, printJson, printTable, warn } from "./output.ts";
-import { localSecret } from "./stored.ts";
+import { signingSecret } from "./signing-secret.ts";
 
 export interface TriggerOptions extends ConnectionOptions {
 	readonly to?: string;
@@ -63,9 +63,7 @@ async function sendHere(entry: EventTypeEntry, target: URL, options: TriggerOpti
 	if (options.raw !== undefined) refuse(options, ["set", "data"], "--raw sends the bytes of a file");
 	const body = options.raw === undefined ? await sampleBody(entry, id, options) : await readInput(options.raw, "--raw");
 	const brand = options.brand === undefined ? {} : { brand: options.brand };
-	// The secret of the environment, as `listen` printed it, or the same one from its file.
-	const secret = process.env.WEBHOOK_SECRET || localSecret();
-	const outcome = await post(target, { id, type: entry.type, body }, { secret, ...brand });
+	const outcome = await post(target, { id, type: entry.type, body }, { secret: signingSecret(), ...brand });
 	const succeeded = outcome.kind === "responded" && outcome.status >= 200 && outcome.status < 300;
 	if (options.json) printJson({ event_id: id, type: entry.type, target: target.href, ...outcome });
 	else if (outcome.kind === "away") console.log(`${colors.red("✘")} ${target.href}: ${clean(outcome.reason)}.`);

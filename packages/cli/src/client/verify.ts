@@ -6,6 +6,7 @@ import { UsageError } from "../command-error.ts";
 import { ask, canAsk } from "./ask.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { ago, clean, note, printJson, warn } from "./output.ts";
+import { checkSecret, secretOfEnvironment } from "./signing-secret.ts";
 import { checkBrand, readInput } from "./trigger.ts";
 
 export interface VerifyOptions extends ConnectionOptions {
@@ -118,12 +119,17 @@ function checkGiven(
 }
 
 async function secretOf({ secretFile }: VerifyOptions): Promise<string> {
-	if (secretFile !== undefined) return (await readInput(secretFile, "--secret-file")).toString().replace(/\r?\n$/, "");
-	if (process.env.WEBHOOK_SECRET) return process.env.WEBHOOK_SECRET;
+	if (secretFile !== undefined) {
+		const text = (await readInput(secretFile, "--secret-file")).toString();
+		return checkSecret(text.replace(/\r?\n$/, ""), "--secret-file");
+	}
+	const secret = secretOfEnvironment();
+	if (secret !== null) return secret;
 	if (!canAsk())
 		throw new UsageError(["The signing secret is missing: set WEBHOOK_SECRET, or name a file with --secret-file."]);
 	const { default: password } = await import("@inquirer/password");
-	return ask((context) => password({ message: "The webhook's signing secret (whsec_…)" }, context));
+	const typed = await ask((context) => password({ message: "The webhook's signing secret (whsec_…)" }, context));
+	return checkSecret(typed, "The answer");
 }
 
 async function sentBytes(eventId: string, options: ConnectionOptions): Promise<Buffer> {

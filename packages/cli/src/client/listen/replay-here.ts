@@ -4,7 +4,7 @@ import { CommandError, UsageError } from "../../command-error.ts";
 import { connect } from "../connection.ts";
 import { clean, colored, printJson } from "../output.ts";
 import type { ReplayOptions } from "../replay.ts";
-import { localSecret } from "../stored.ts";
+import { signingSecret } from "../signing-secret.ts";
 import { brandOf } from "./listen.ts";
 import { parseSpan, positionSince } from "./listen-position.ts";
 import { type LocalOutcome, post } from "./local-request.ts";
@@ -28,7 +28,7 @@ export async function replayHere(to: string, options: ReplayOptions): Promise<vo
 	if (id !== undefined && type !== undefined)
 		throw new UsageError(["--type selects among the events since a time, so it can't be combined with --event."]);
 	const connection = await connect(options);
-	const signer = { secret: process.env.WEBHOOK_SECRET || localSecret(), brand: await brandOf(connection.url) };
+	const signer = { secret: signingSecret(), brand: await brandOf(connection.url) };
 	const events =
 		id !== undefined
 			? [(await connection.client.get(id)).event]
