@@ -2,6 +2,7 @@
  * `npm run bench`: how many deliveries per second the service makes with every step durable, as a share of this
  * machine's limit; its latency and its memory. For the options see options.ts, for the output results.ts.
  */
+import { onInterrupt } from "@posthorn/testkit/interrupt";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { measureAgainst } from "./against.ts";
 import { Limit } from "./limit.ts";
@@ -37,9 +38,6 @@ import { Workspace } from "./workspace.ts";
 const LIMIT_SHARE = 1 / 8;
 const LIMIT_MIN_MS = 500;
 
-/** The exit codes of an interrupted run: 128 and the number of the signal. */
-const INTERRUPTED = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
@@ -48,8 +46,7 @@ async function main(args: readonly string[]): Promise<number> {
 	const workspace = new Workspace();
 	// The receiver exits once this process has.
 	process.once("exit", () => workspace.dispose());
-	// A second signal, such as npm's own copy of Ctrl-C, must not end this process before it has cleaned up.
-	for (const [signal, code] of Object.entries(INTERRUPTED)) process.on(signal, () => process.exit(code));
+	onInterrupt((exitCode) => process.exit(exitCode));
 	try {
 		const results = await measure(workspace, options);
 		process.stdout.write(options.json ? `${JSON.stringify(results)}\n` : formatReport(results));

@@ -1,9 +1,7 @@
+import { CLEAR_LINE, redrawn } from "@posthorn/testkit/terminal";
 import pc from "picocolors";
 
 const BAR_WIDTH = 24;
-/** Switch a terminal's line wrap off and on: a line that wraps can't be redrawn, so each update would add lines. */
-const CUT = "\x1b[?7l";
-const WRAP = "\x1b[?7h";
 
 /** Reports on standard error what is being measured and its progress; redraws its line only on a terminal. */
 export class Progress {
@@ -26,11 +24,11 @@ export class Progress {
 	}
 
 	finish(summary: string): void {
-		if (this.#out.isTTY) this.#out.write("\r\x1b[K");
+		if (this.#out.isTTY) this.#out.write(CLEAR_LINE);
 		this.#out.write(`${pc.green("✓")} ${this.#title}: ${summary}\n`);
 	}
 
 	#draw(state: string): void {
-		if (this.#out.isTTY) this.#out.write(`\r\x1b[K${CUT}  ${this.#title} ${state}${WRAP}`);
+		if (this.#out.isTTY) this.#out.write(redrawn(`  ${this.#title} ${state}`));
 	}
 }

@@ -1,11 +1,13 @@
 /** `npm run simulate`: see options.ts for what it takes. */
 
+import { onInterrupt } from "@posthorn/testkit/interrupt";
 import { PostgresServer } from "@posthorn/testkit/postgres";
+import { CLEAR_LINE, redrawn } from "@posthorn/testkit/terminal";
 import { BITES } from "./bites/index.ts";
 import type { Plan, Step } from "./plan.ts";
 import { bite, bittenLine } from "./runner/bite.ts";
 import { HELP, OptionError, type Options, readOptions, replayCommand } from "./runner/options.ts";
-import { Progress, redrawn } from "./runner/progress.ts";
+import { Progress } from "./runner/progress.ts";
 import { type Run, run, Worker } from "./runner/run.ts";
 import { shrink } from "./runner/shrink.ts";
 import { planOf, type Result, runTask } from "./runner/task.ts";
@@ -15,19 +17,10 @@ import { World } from "./world.ts";
 /** Plans that shrinking tries at most. */
 const MAX_TRIES = 400;
 
-/** How an interrupted program ends: 128 and the number of the signal. */
-const INTERRUPTED = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-
 /** Every database of the run is on it. */
 let server: PostgresServer | null = null;
 
-let isInterrupted = false;
-for (const [signal, code] of Object.entries(INTERRUPTED))
-	process.on(signal, () => {
-		// A second one, such as npm's own copy of Ctrl-C, must not end this process before it has cleaned up.
-		if (!isInterrupted) void end().finally(() => process.exit(code));
-		isInterrupted = true;
-	});
+onInterrupt((exitCode) => void end().finally(() => process.exit(exitCode)));
 
 try {
 	process.exitCode = await main(process.argv.slice(2));
@@ -109,7 +102,7 @@ async function explain(options: Options, { seed, style, ending, error }: Result)
 		if (isLive)
 			process.stdout.write(redrawn(`  Shrinking: ${tried} plans tried, ${steps} of ${plan.steps.length} steps left `));
 	});
-	if (isLive) process.stdout.write("\r\x1b[K");
+	if (isLive) process.stdout.write(CLEAR_LINE);
 	out(`${small.steps.length} of ${plan.steps.length} steps are enough:`);
 	for (const step of small.steps) out(`  ${timeText(step.at)}  ${stepText(step)}`);
 }

@@ -2,6 +2,7 @@
 // notice them.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { onInterrupt } from "@posthorn/testkit/interrupt";
 import { AREAS } from "../index.ts";
 import { faultsOf } from "./apply.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
@@ -14,7 +15,7 @@ const REPORT = join(ROOT, ".cache/mutations.md");
 const RESULTS = join(ROOT, ".cache/mutations.json");
 
 // Runs in progress are cleaned up when the process exits.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
+onInterrupt((exitCode) => process.exit(exitCode));
 
 process.exitCode = await main();
 

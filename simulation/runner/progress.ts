@@ -1,3 +1,4 @@
+import { CLEAR_LINE, redrawn } from "@posthorn/testkit/terminal";
 import type { Totals } from "./run.ts";
 
 /** Where there is no terminal, a line is printed this often, milliseconds. */
@@ -24,7 +25,7 @@ export class Progress {
 
 	end(totals: Totals): void {
 		clearInterval(this.#timer ?? undefined);
-		process.stdout.write(`${this.#isLive ? "\r\x1b[K" : ""}${this.#line(totals)}\n`);
+		process.stdout.write(`${this.#isLive ? CLEAR_LINE : ""}${this.#line(totals)}\n`);
 		const { longestWaitMs, longestDrainMs } = totals;
 		process.stdout.write(
 			`longest wait while nothing was wrong ${seconds(longestWaitMs)}, longest way to rest ${seconds(longestDrainMs)}\n`,
@@ -53,11 +54,6 @@ export class Progress {
 			`${tookS.toFixed(0)} s`,
 		].join("  ·  ");
 	}
-}
-
-/** A line that replaces the terminal's current one, cut off at the right edge: one that wraps couldn't be replaced. */
-export function redrawn(line: string): string {
-	return `\r\x1b[K\x1b[?7l${line}\x1b[?7h`;
 }
 
 function count(n: number): string {
