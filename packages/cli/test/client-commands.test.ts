@@ -17,7 +17,7 @@ import {
 	writeCaFile,
 } from "@posthorn/testkit";
 import type { Command } from "commander";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readStored, storeNew } from "../src/client/stored.ts";
 import { createProgram } from "../src/program.ts";
 import { COMMAND, Running, User, useStage } from "./client.fixture.ts";
@@ -162,9 +162,11 @@ test("descriptions and ids tell webhooks with the same URL apart", async () => {
 	for (const id of ids) expect(await list()).toContain(`  ${id}  https://receiver.invalid/twins\n`);
 	expect(await list("--webhook", ids[0])).toMatch(/ {2}https:\/\/receiver\.invalid\/twins\n/);
 	expect(await list("--webhook", ids[0])).not.toContain(ids[0]);
-	// A narrow terminal cut the ids.
-	const { shown } = await on.user.runAtTerminal("stty cols 100; posthorn logs list --type customer.created");
-	for (const id of ids) expect(shown).toMatch(new RegExp(`  ${id}\\r?$`, "m"));
+	if (process.platform === "linux") {
+		// A narrow terminal cut the ids.
+		const { shown } = await on.user.runAtTerminal("stty cols 100; posthorn logs list --type customer.created");
+		for (const id of ids) expect(shown).toMatch(new RegExp(`  ${id}\\r?$`, "m"));
+	}
 	for (const id of ids) await on.user.run(["webhooks", "delete", id, "--yes"]);
 });
 
@@ -592,14 +594,20 @@ test("the secret of this machine is created once", () => {
 	expect(readdirSync(join(on.user.home, "new"))).toEqual(["secret.json"]);
 });
 
-// Node's recursive mkdir never returned in such a home, and a device refused each command.
-test("a home that can't be written is named, and needs no login of its own", async () => {
-	expect(await on.user.run(["listen", "--print-secret"], { env: { HOME: "/proc" } })).toMatchObject({
-		code: 1,
-		err: expect.stringContaining(
-			"/proc/.config/posthorn, which can't be written (ENOENT). Set HOME to another folder.",
-		),
+describe.runIf(process.platform === "linux")("a home that can't be written", () => {
+	// Node's recursive mkdir never returned there.
+	test("is named if a command has to write to it", async () => {
+		expect(await on.user.run(["listen", "--print-secret"], { env: { HOME: "/proc" } })).toMatchObject({
+			code: 1,
+			err: expect.stringContaining(
+				"/proc/.config/posthorn, which can't be written (ENOENT). Set HOME to another folder.",
+			),
+		});
 	});
-	const env = { HOME: "/dev/null", POSTHORN_URL: on.service.url, POSTHORN_API_KEY: on.key };
-	expect(await on.user.run(["events", "list", "--json"], { env })).toMatchObject({ code: 0, err: "" });
+
+	// Every command failed.
+	test("isn't needed if the environment has the key", async () => {
+		const env = { HOME: "/dev/null", POSTHORN_URL: on.service.url, POSTHORN_API_KEY: on.key };
+		expect(await on.user.run(["events", "list", "--json"], { env })).toMatchObject({ code: 0, err: "" });
+	});
 });

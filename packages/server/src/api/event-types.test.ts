@@ -1,6 +1,6 @@
 import { EVENT_TYPES } from "@posthorn/protocol";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 
 let api: TestApi;
@@ -34,10 +34,10 @@ test("lists the types if there is no such one", async () => {
 // It said "24 hours, unless the operator has set another time", whatever the setting was.
 test("says after how long this service takes a basket for abandoned", async () => {
 	const set = await TestApi.start({ basketIdleMs: 5_400_000 });
+	onTestFinished(() => set.close());
 	const description = "A basket with at least one item sat untouched for 90 minutes.";
 	const { json } = await set.call("GET", "/v1/event-types");
 	expect(json).toContainEqual(expect.objectContaining({ type: "basket.abandoned", description }));
 	const schema = await set.call("GET", "/v1/event-types/basket.abandoned/schema.json", { key: null });
 	expect(schema.json).toMatchObject({ description });
-	await set.close();
 });

@@ -15,10 +15,15 @@ test("a folder is created with its parents, of which none is open to others, and
 	for (const path of ["a", "a/b", "a/b/c"]) expect(statSync(join(root, path)).mode & 0o777).toBe(PRIVATE);
 });
 
-test("a folder below a file, or where the system has none, can't be created", () => {
+test("a folder below a file can't be created", () => {
 	writeFileSync(join(root, "file"), "");
 	expect(() => createFolder(join(root, "file/a/b"), PRIVATE)).toThrow("ENOTDIR");
-	// The first of them was never refused: the call didn't return.
-	for (const folder of ["/proc/posthorn/a", "/proc/posthorn"])
-		expect(() => createFolder(folder, PRIVATE)).toThrow(/ENOENT|EROFS|EACCES/);
 });
+
+// With Node's `recursive`, the first call never returned.
+test.runIf(process.platform === "linux").each(["/proc/posthorn/a", "/proc/posthorn"])(
+	"%s can't be created",
+	(folder) => {
+		expect(() => createFolder(folder, PRIVATE)).toThrow("ENOENT");
+	},
+);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 /**
- * Creates a folder and its missing parents, unless something has this name already. Throws if that fails.
+ * Creates a folder and its missing parents, unless the name is taken. Throws the system's error if that fails.
  *
  * Node's `recursive` never returns where the system refuses a folder with ENOENT although its parent exists, such as in
  * `/proc`, which is the home of some services' users.
