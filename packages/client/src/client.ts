@@ -164,10 +164,10 @@ export function createClient({ retry = {}, fetch: doFetch = fetch, ...given }: C
 		querySerializer: { array: { style: "form", explode: false } },
 	});
 	api.use({
-		// Parsing it would only say that a character is unexpected.
+		// Parsing another server's page would only say that a character is unexpected.
 		async onResponse({ request, response, schemaPath, options }) {
 			const isJson = options.parseAs === "json" && schemaPath.startsWith("/v1/") && request.method !== "HEAD";
-			// As the service responds, so it is only parsed once.
+			// The service itself responds like this. Not checked here, because that would parse each response twice.
 			const isOwn = response.body && /json|csv|event-stream/.test(response.headers.get("content-type") ?? "");
 			if (!isJson || isOwn || !response.ok || response.status === 204) return;
 			const text = await response.clone().text();

@@ -7,8 +7,8 @@ afterEach(() => {
 	vi.unstubAllGlobals();
 });
 
-// It was asked six times, for three minutes.
-test("a service that doesn't respond isn't asked again", async () => {
+// It was retried five times, for three minutes.
+test("a call that gets no response isn't retried", async () => {
 	const silent = vi.fn<typeof fetch>(
 		(_, init) =>
 			new Promise((_, reject) => init!.signal!.addEventListener("abort", () => reject(init!.signal!.reason))),

@@ -127,18 +127,18 @@ export function clientFor(login: Login): Client {
 	return createClient({ ...login, retry, ...(process.stderr.isTTY && { fetch: sayWaits() }) });
 }
 
-/** As long as one try may take: a service that doesn't respond isn't asked again, milliseconds. */
+/** As long as one try may take, so a call that gets no response isn't retried, milliseconds. */
 const GIVE_UP_MS = 30_000;
-/** How long a response may take before someone at a terminal learns what the command waits for, milliseconds. */
+/** How long a response may take before a user at a terminal learns what the command waits for, milliseconds. */
 const PATIENCE_MS = 3_000;
 
-/** A `fetch` that says so if a response doesn't come. Once, because a service that is slow may be asked often. */
+/** A `fetch` that says if a response takes long. It says so once, because a slow service may be called often. */
 export function sayWaits(doFetch = fetch, say = note): typeof fetch {
 	let hasSaid = false;
 	return async (input, init) => {
 		// The client never passes a Request.
 		const { host, searchParams } = new URL(input as URL);
-		// Reads that wait for new events take long by themselves.
+		// Reads that wait for new events are meant to take long.
 		if (hasSaid || Number(searchParams.get("wait")) > 0) return doFetch(input, init);
 		const timer = setTimeout(() => {
 			hasSaid = true;

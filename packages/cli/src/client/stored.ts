@@ -28,7 +28,7 @@ export function readStored<T>(path: string): T | null {
 		text = readFileSync(path, "utf8");
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
-		// The home of some services' users is a device.
+		// Some services' users have a device as their home, such as /dev/null.
 		if (code === "ENOENT" || code === "ENOTDIR") return null;
 		throw error;
 	}
