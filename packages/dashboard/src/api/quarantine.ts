@@ -18,7 +18,7 @@ export const quarantineQuery = queryOptions({
 		if (!state.active) void refreshSession();
 		return state;
 	},
-	// Someone may release the database.
+	// Another operator may release the database.
 	...WATCHED,
 });
 

@@ -4,20 +4,20 @@ import type { Session } from "./model.ts";
 
 export const SESSION_KEY = ["session"] as const;
 
-/** What the session lacks if a node of the previous release responds during an upgrade: the defaults of the settings. */
+/** Fields that sessions of the previous release lack, with the defaults of their settings. */
 const ADDED = {
 	log_retention_days: 30,
 	max_description_length: 200,
 	quarantine: false,
 } as const satisfies Partial<Session>;
 
-/** A session from any node: those of the previous release don't send all of its fields. */
+/** Adds what the session lacks if a node of the previous release responds during an upgrade. */
 export const completed = (session: Session): Session => ({ ...ADDED, ...session });
 
-/** Until the next session begins. */
+/** Stays true until the next session begins. */
 let signingOut = false;
 
-/** Whether the user signs out or has: they know that the session ends. */
+/** Whether the user is signing out or has signed out, so needn't be told that the session has ended. */
 export const isSigningOut = () => signingOut;
 
 const cached = () => queryClient.getQueryData<Session | null>(SESSION_KEY) ?? null;
@@ -53,7 +53,10 @@ export function forgetSession(): void {
 	queryClient.setQueryData<Session | null>(SESSION_KEY, null);
 }
 
-/** Signs out by this call, and clears the cache. Other requests may learn that the session has ended before it resolves. */
+/**
+ * Signs out with this call, then clears the cache. Before it resolves, other requests may already learn that the session
+ * has ended.
+ */
 export async function signOutBy(end: () => Promise<unknown>): Promise<void> {
 	signingOut = true;
 	try {

@@ -151,25 +151,25 @@ function MissingPartPage() {
 	);
 }
 
-/** Checks regularly whether this path of the service is back. Returns what ends that. */
+/** Calls `then` each time a regular check finds that this path responds. Returns a function that ends the checks. */
 function whenReachable(path: string, then: () => void): () => void {
-	// Each look ends the one before: a service that hangs isn't back, and shouldn't get more and more requests.
-	let look = new AbortController();
+	// Each check ends the previous one: a service that hangs isn't back, and shouldn't get more and more requests.
+	let check = new AbortController();
 	const timer = setInterval(() => {
-		look.abort();
-		look = new AbortController();
-		void isReachable(path, look.signal).then((reachable) => reachable && then());
+		check.abort();
+		check = new AbortController();
+		void isReachable(path, check.signal).then((reachable) => reachable && then());
 	}, RECHECK_MS);
 	return () => {
 		clearInterval(timer);
-		look.abort();
+		check.abort();
 	};
 }
 
-/** @param signal ends it, as if the service couldn't be reached */
+/** @param signal ends the check, as if the service couldn't be reached */
 const isReachable = (path: string, signal: AbortSignal | null = null): Promise<boolean> =>
 	fetch(path, { cache: "no-store", signal }).then(
-		// Signed out, there is no session.
+		// A service without a session for this user works, too.
 		({ ok, status }) => ok || status === 401,
 		() => false,
 	);

@@ -5,7 +5,10 @@ import { WATCHED } from "../api/client/query-client.ts";
 import { sessionQuery } from "../api/session.ts";
 import { isSigningOut } from "../api/session-cache.ts";
 
-/** Restricts pages to signed-in users; if the session ends otherwise than by signing out, redirects to the sign-in page and back. */
+/**
+ * Restricts pages to signed-in users. If the session ends, redirects to the sign-in page, which leads back here unless
+ * the user signed out.
+ */
 export function SessionGate() {
 	// Roles and apps change without a hint.
 	const ended = useQuery({ ...sessionQuery, ...WATCHED }).data === null;

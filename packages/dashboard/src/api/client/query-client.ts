@@ -4,7 +4,7 @@ import { holding } from "./gate.ts";
 
 /** How long responses stay fresh without a live hint, in milliseconds. */
 const STALE_MS = 15_000;
-/** For what changes without a hint. */
+/** Options of queries for data that changes without a hint. */
 export const WATCHED = { refetchInterval: STALE_MS, refetchOnWindowFocus: "always" } as const;
 const RETRIES = 2;
 

@@ -8,7 +8,7 @@ import {
 	isFiltered,
 	type LogsSearch,
 	lastAttemptFilter,
-	mostValues,
+	maxValues,
 	validateLogsSearch,
 	valuesOf,
 	viewOf,
@@ -159,14 +159,14 @@ describe("a filter by many webhooks, types and states", () => {
 			.join();
 
 	it("takes as many values as the API combines", () => {
-		expect(mostValues({}, "webhook_id")).toBe(10);
-		expect(mostValues({ webhook_id: webhooks(10) }, "type")).toBe(3);
-		expect(mostValues({ webhook_id: webhooks(10), type: types(3) }, "state")).toBe(1);
-		expect(mostValues({ type: types(9), state: "failed,waiting" }, "webhook_id")).toBe(1);
-		expect(mostValues({ type: types(9), state: "failed,waiting,delivered" }, "webhook_id")).toBe(3);
-		expect(mostValues({ view: "attempts", status: "failed,retrying,delivered" }, "webhook_id")).toBe(10);
-		expect(mostValues({ view: "attempts", status: "failed,retrying,delivered" }, "type")).toBe(10);
-		expect(mostValues({ webhook_id: webhooks(10), type: types(3) }, "response")).toBe(20);
+		expect(maxValues({}, "webhook_id")).toBe(10);
+		expect(maxValues({ webhook_id: webhooks(10) }, "type")).toBe(3);
+		expect(maxValues({ webhook_id: webhooks(10), type: types(3) }, "state")).toBe(1);
+		expect(maxValues({ type: types(9), state: "failed,waiting" }, "webhook_id")).toBe(1);
+		expect(maxValues({ type: types(9), state: "failed,waiting,delivered" }, "webhook_id")).toBe(3);
+		expect(maxValues({ view: "attempts", status: "failed,retrying,delivered" }, "webhook_id")).toBe(10);
+		expect(maxValues({ view: "attempts", status: "failed,retrying,delivered" }, "type")).toBe(10);
+		expect(maxValues({ webhook_id: webhooks(10), type: types(3) }, "response")).toBe(20);
 	});
 
 	it("is full once another value would be too many", () => {

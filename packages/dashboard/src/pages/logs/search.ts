@@ -56,12 +56,12 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 const RESPONSE = /^([1-9](\d\d|xx)|[a-z_]{1,40})$/;
 const MAX_LENGTH = 100;
 const MAX_REFERENCE_LENGTH = 500;
-/** In characters; twice as long as those that the API takes. */
-const MAX_LIST_LENGTH = 2 * 20 * MAX_REFERENCE_LENGTH;
-/** How many values of a filter the API takes. */
-const valuesTaken = (name: ListName) => (name === "webhook_id" ? 10 : 20);
-/** How many combinations of webhooks, event types and states (or outcomes) the API takes at once. */
+/** The API's limits: values of one filter, and combinations of webhooks, event types and states (or outcomes). */
+const MAX_WEBHOOKS = 10;
+const MAX_VALUES = 20;
 const MAX_COMBINATIONS = 30;
+/** Characters of a list, twice as many as the API takes. */
+const MAX_LIST_LENGTH = 2 * MAX_VALUES * MAX_REFERENCE_LENGTH;
 /** Length of a text to search for. */
 export const TEXT_LENGTH = { min: 2, max: 200 } as const;
 
@@ -101,34 +101,34 @@ export const valuesOf = (search: LogsSearch, name: ListName): readonly string[] 
 const combinedBy = (search: LogsSearch) =>
 	["webhook_id", "type", viewOf(search) === "attempts" ? "status" : "state"] as const;
 
-/** How much a filter multiplies the combinations. All states count as one. */
-function timesOf(search: LogsSearch, name: ListName): number {
-	const { length } = valuesOf(search, name);
-	return name === "state" && length === STATES.length ? 1 : Math.max(1, length);
-}
+const hasAllStates = (search: LogsSearch): boolean => valuesOf(search, "state").length === STATES.length;
 
-/** How many values a filter may have, with those that the others have. */
-export function mostValues(search: LogsSearch, name: ListName): number {
+/** The factor by which a filter multiplies the combinations. All states count as one. */
+const factorOf = (search: LogsSearch, name: ListName): number =>
+	name === "state" && hasAllStates(search) ? 1 : Math.max(1, valuesOf(search, name).length);
+
+const valuesTaken = (name: ListName): number => (name === "webhook_id" ? MAX_WEBHOOKS : MAX_VALUES);
+
+/** How many values a filter may have, given those of the others. */
+export function maxValues(search: LogsSearch, name: ListName): number {
 	const combined = combinedBy(search);
 	if (!combined.some((one) => one === name)) return valuesTaken(name);
-	const others = combined.reduce((product, one) => (one === name ? product : product * timesOf(search, one)), 1);
-	const most = Math.max(1, Math.floor(MAX_COMBINATIONS / others));
-	return Math.min(most, valuesTaken(name));
+	const others = combined.reduce((product, one) => (one === name ? product : product * factorOf(search, one)), 1);
+	return Math.min(valuesTaken(name), Math.max(1, Math.floor(MAX_COMBINATIONS / others)));
 }
 
-/** The filters that take no more values, because of the others or of the API's limit. */
+/** The filters to which no value can be added. */
 export const fullFilters = (search: LogsSearch) =>
-	combinedBy(search).filter((name) => {
-		const { length } = valuesOf(search, name);
-		return length >= mostValues(search, name) && !(name === "state" && length === STATES.length);
-	});
+	combinedBy(search).filter(
+		(name) => valuesOf(search, name).length >= maxValues(search, name) && !(name === "state" && hasAllStates(search)),
+	);
 
-/** The search without the last values of filters that combine too many. One value stays, so it never finds more. */
-function fitting(search: LogsSearch): LogsSearch {
+/** Drops the last values of filters with too many combinations. Each keeps one, because none would select everything. */
+function withinLimits(search: LogsSearch): LogsSearch {
 	let fits = search;
 	for (const name of combinedBy(search).toReversed()) {
-		const most = mostValues(fits, name);
-		if (timesOf(fits, name) > most) fits = { ...fits, [name]: joined(valuesOf(fits, name).slice(0, most)) };
+		const max = maxValues(fits, name);
+		if (factorOf(fits, name) > max) fits = { ...fits, [name]: joined(valuesOf(fits, name).slice(0, max)) };
 	}
 	return fits;
 }
@@ -217,7 +217,7 @@ export function validateLogsSearch(search: Record<string, unknown>): LogsSearch 
 	const text = typeof search.text === "number" ? String(search.text) : search.text;
 	const hasText = typeof text === "string" && text.length >= TEXT_LENGTH.min && text.length <= TEXT_LENGTH.max;
 	const [since, until] = [timeOf(search.since), timeOf(search.until)];
-	return fitting({
+	return withinLimits({
 		...(search.view === "attempts" ? { view: "attempts" } : {}),
 		...Object.fromEntries(lists),
 		...(search.unhandled === true ? { unhandled: true } : {}),

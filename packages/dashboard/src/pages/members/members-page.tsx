@@ -19,7 +19,7 @@ export function MembersPage() {
 	const projectId = useProjectId();
 	const { may } = useRole();
 	const { data: members, error, refetch } = useQuery(membersQuery(projectId));
-	// The operator has access without being a member, too.
+	// The operator always has access, so counts separately even as a member.
 	const others = members?.filter(({ operator }) => !operator).length;
 	const [inviting, invite] = useDisclosure(false);
 	return (

@@ -33,7 +33,7 @@ export function setSingleKeys(next: boolean): void {
 	}
 }
 
-// Another tab has changed it, or cleared the storage.
+// Another tab changed the setting or cleared the storage.
 window.addEventListener("storage", ({ key }) => {
 	if (key === KEY || key === null) set(read());
 });

@@ -11,7 +11,7 @@ import {
 	isFiltered,
 	type ListName,
 	type LogsSearch,
-	mostValues,
+	maxValues,
 	STATES,
 	valuesOf,
 	viewOf,
@@ -33,7 +33,7 @@ export interface LogFiltersProps {
 }
 
 const STATE_LABELS = { delivered: "Delivered", waiting: "Waiting", failed: "Failed" } as const;
-/** What filters combine. */
+/** What the filters that the API combines select. */
 const COMBINED = { webhook_id: "webhooks", type: "event types", state: "states", status: "outcomes" } as const;
 /** How many webhooks are offered; others are found by typing. */
 const OPTIONS = 100;
@@ -63,7 +63,7 @@ export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], del
 			className: classes.field,
 			value,
 			onChange: (values: string[]) => onChange(withValues(search, name, values)),
-			maxValues: mostValues(search, name),
+			maxValues: maxValues(search, name),
 			clearable: true,
 			...(value.length === 0 ? { placeholder: all } : {}),
 		};

@@ -28,7 +28,7 @@ type Entered = typeof EMPTY;
 const isEmpty = ({ file, ...texts }: Entered) =>
 	file === null && Object.values(texts).every((text) => text.trim() === "");
 
-/** What the service compares, without what was left empty. */
+/** What the receiver saw, without fields that were left empty. */
 async function seenBy({ signature, timestamp, clock, body, file }: Entered): Promise<SignatureSeen> {
 	const bytes = file !== null ? new Uint8Array(await file.arrayBuffer()) : new TextEncoder().encode(body);
 	return {
@@ -55,7 +55,7 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 		initialValues: EMPTY,
 		onValuesChange() {
 			change();
-			// Any field may have what was missing.
+			// The error says that every field is empty, so input in any of them clears it.
 			form.clearFieldError("signature");
 		},
 		validate: {
