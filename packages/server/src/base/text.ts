@@ -25,7 +25,10 @@ export const normalizeEmail = (email: string): string => email.normalize("NFKC")
 /** A whole number from 0 on, with separators: `10,000`. `toLocaleString` would load a locale, for 12 ms of every start. */
 export const grouped = (n: number): string => String(n).replace(/\B(?=(?:\d{3})+$)/g, ",");
 
-/** A duration from 1 s on, exactly, in the largest unit of which there are several: `24 hours`, `90 minutes`, `1 second`. */
+/**
+ * A duration of at least 1 s, not rounded, in the largest unit that gives a whole number above 1: `24 hours`, `90 minutes`.
+ * Otherwise in seconds: `1 second`, `1.5 seconds`.
+ */
 export function durationWords(ms: number): string {
 	const fitting = UNITS.find(([size]) => ms % size === 0 && ms > size);
 	const [size, unit] = fitting ?? [1_000, "second"];

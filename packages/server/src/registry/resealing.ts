@@ -7,7 +7,7 @@ import type { Storage, StoredSecret } from "../storage/port.ts";
 
 /** From one pass to the next: a node with another first key may have sealed new secrets meanwhile, milliseconds. */
 const PASS_MS = 600_000;
-/** From a pass that failed to the next one, milliseconds. It doubles with each failure in a row, up to {@link PASS_MS}. */
+/** From a failed pass to the next, milliseconds. It doubles with each further failure, up to {@link PASS_MS}. */
 const RETRY_MS = 10_000;
 
 export interface ResealingOptions {

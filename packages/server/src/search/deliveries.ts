@@ -152,15 +152,18 @@ interface LogSearch {
 	readonly limit: number;
 	readonly before: string | undefined;
 	readonly isGone: () => boolean;
-	/** Deliveries that the page has already. */
+	/** Deliveries that are already on the page. */
 	readonly shown: ReadonlySet<string>;
-	/** Whether pending deliveries are found elsewhere. */
+	/** Whether pending deliveries come from the queues, so the log's are left out. */
 	readonly waitingKnown: boolean;
-	/** How many deliveries the page still lacks. */
+	/** How many more deliveries the page needs. */
 	readonly missing: () => number;
 }
 
-/** Reads the log back in steps, each of as many entries as the page probably needs, until it has read enough. */
+/**
+ * Reads the log backwards in steps, each of as many entries as the page probably needs, up to a page's limit of entries
+ * to examine.
+ */
 async function* readLog(
 	storage: SearchStorage,
 	projectId: string,
@@ -190,18 +193,22 @@ async function* readLog(
 	}
 }
 
-/** Pending deliveries from the queues, which belong among those of the log. */
+/** Pending deliveries from the queues, to be merged with those of the log by their last attempt. */
 class Pending {
 	/** Newest first. */
 	readonly #rows: Found[];
-	/** Those that the log has because they ended after the queues were read. */
+	/** Deliveries that the log has: a pending one among them ended after the queues were read. */
 	readonly #ended = new Set<string>();
 
 	constructor(rows: Found[]) {
 		this.#rows = rows;
 	}
 
-	/** Takes those that belong among these of the log. @param end where the log continues, or null at its end */
+	/**
+	 * Merges the pending deliveries that aren't older than these of the log, once.
+	 *
+	 * @param end where the log continues, or null at its end
+	 */
 	mergeInto(found: readonly Found[], end: string | null): readonly Found[] {
 		if (this.#rows.length === 0) return found;
 		for (const row of found) this.#ended.add(keyOf(row));

@@ -199,7 +199,7 @@ function* described(
 	return waiting;
 }
 
-/** Cancelled attempts are due since 1970, so that their lane closes them immediately, even while it is paused. */
+/** Cancelled attempts have been due since 1970, so their lane closes them immediately, even while it is paused. */
 const CANCELLED_DUE = 0;
 
 /** Cancels the pending attempts of a test event's current series, unless they were cancelled before. */

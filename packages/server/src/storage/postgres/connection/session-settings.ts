@@ -15,9 +15,9 @@ const PROBE_AFTER_MS = 30_000;
  * Settings of every session, by PostgreSQL's names and in its notation (times in milliseconds). Every wait has a limit.
  * And every statement reads an index range, with ten rows or ten million: the planner's guesses about a table that was
  * just empty must not change that, so sequential scans come last, and plans are made once. Each statement sees what was
- * committed before it, even if the database, which may be a store's, has another default. The same goes for NULL in
- * arrays, and for idle sessions, which pools end and listening needs. And a name without a schema is PostgreSQL's own:
- * otherwise an operator that a store creates could run with this user's rights.
+ * committed before it, even if the database, which may be a store's, has another default. Nor may its defaults end idle
+ * sessions, which pools do and listening can't bear, or turn NULL in arrays into text. And a name without a schema is
+ * PostgreSQL's own: otherwise an operator that a store creates could run with this user's rights.
  */
 export const SESSION_SETTINGS = {
 	statement_timeout: "15000",
