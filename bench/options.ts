@@ -176,7 +176,7 @@ function readNeighbour(name: string | undefined): string | null {
 	throw new OptionError(`--neighbour ${name}: no neighbor's description contains this.`);
 }
 
-/** Another checkout, which runs as it is. */
+/** The root of another checkout, which must be set up already. */
 function readCheckout(folder: string | undefined): string | null {
 	if (folder === undefined) return null;
 	const root = resolve(folder);

@@ -1,11 +1,10 @@
-// The options of a command. Plain JavaScript for Node 20 or later.
+// Plain JavaScript for Node 20 or later.
 import { parseArgs } from "node:util";
 
 /**
- * Reads the command line. Ends the process after `--help`, which prints the usage, and with 2 if an option is unknown,
- * lacks its value or takes none.
- * @template {import("node:util").ParseArgsConfig["options"]} Options
- * @param {NonNullable<Options>} options
+ * Reads the command line. With `--help`, prints the usage and ends the process. Ends it with exit code 2 if an option is
+ * unknown, lacks its value or takes none.
+ * @param {import("node:util").ParseArgsConfig["options"]} options
  * @param {string} usage
  * @returns {Record<string, string | boolean | undefined>}
  */

@@ -20,8 +20,8 @@ const PLATFORM_NODE = {
 };
 
 /**
- * Makes sure that everything is installed and built; if that fails, ends the process with a clear message. Says what it
- * does on standard error: standard output belongs to the command, which may print JSON.
+ * Makes sure that everything is installed and built; if that fails, ends the process with a clear message. Reports on
+ * standard error, because the command that follows may print JSON on standard output.
  */
 export function setup() {
 	install();

@@ -34,7 +34,7 @@ test.skipIf(process.platform === "win32")("installs the tools, too, where npm wo
 			env,
 			encoding: "utf8",
 		});
-		// Standard output is the command's own: what setup says was part of `npm run bench -- --json`.
+		// Messages on standard output would get into that of `npm run bench -- --json`.
 		expect([status, stdout, stderr]).toEqual([1, "", expect.stringContaining("npm ci failed")]);
 		const listed = readFileSync(list, "utf8");
 		for (const name of ["fastify", "vite", "vitest", "node-\\S+"])

@@ -8,7 +8,7 @@ import { until } from "../packages/testkit/src/until.ts";
 
 const TIMEOUT = { timeout: 60_000 };
 
-/** A run in which two processes have begun a world each, and the folder for all that it writes. */
+/** Starts a run and waits until each of two processes has begun a world. All its files are in `folder`. */
 async function begin(): Promise<{ program: ChildProcess; folder: string }> {
 	const folder = mkdtempSync(join(tmpdir(), "posthorn-interrupted-"));
 	onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -37,7 +37,7 @@ test.for([
 });
 
 // npm sends a copy of the terminal's signal, which ended the run before it had cleaned up.
-test.skipIf(process.platform !== "linux")("a second signal doesn't end the cleaning up", TIMEOUT, async () => {
+test.skipIf(process.platform !== "linux")("a second signal doesn't interrupt the cleanup", TIMEOUT, async () => {
 	const { program, folder } = await begin();
 	const closed = once(program, "close");
 	const [slow] = readFileSync(`/proc/${program.pid}/task/${program.pid}/children`, "utf8").match(/\d+/g)!.map(Number);

@@ -11,7 +11,7 @@ export interface Chosen {
 export interface Options {
 	readonly all: readonly Chosen[];
 	readonly chosen: readonly Chosen[];
-	/** Only prints the usage. */
+	/** Whether to print only the usage. */
 	readonly help: boolean;
 	/** Only lists them. */
 	readonly list: boolean;
@@ -27,8 +27,8 @@ Puts deliberate faults into a copy of the checkout, one at a time, and runs the 
 Without names and areas: all of them. --rest leaves out what has been tried at this commit, so that a whole run can be
 made in pieces. --at-once says how many are tried at a time, 2 by default.`;
 
-/** Each takes a copy of the checkout and the processes of its tests. */
-const MOST_AT_ONCE = 16;
+/** Each needs a copy of the checkout and runs the processes of its tests. */
+const MAX_AT_ONCE = 16;
 
 /** Throws an Error that says what is wrong with the arguments. */
 export function readOptions(args: readonly string[], areas: Areas): Options {
@@ -50,8 +50,8 @@ export function readOptions(args: readonly string[], areas: Areas): Options {
 		if (!all.some(({ mutation }) => mutation.name === name))
 			throw new Error(`There is no mutation ${name}. npm run mutate -- --list names them.`);
 	const atOnce = Number(values["at-once"]);
-	if (!Number.isInteger(atOnce) || atOnce < 1 || atOnce > MOST_AT_ONCE)
-		throw new Error(`--at-once must be a whole number from 1 to ${MOST_AT_ONCE}.`);
+	if (!Number.isInteger(atOnce) || atOnce < 1 || atOnce > MAX_AT_ONCE)
+		throw new Error(`--at-once must be a whole number from 1 to ${MAX_AT_ONCE}.`);
 	const isAll = values.area.length + positionals.length === 0;
 	const chosen = all.filter(
 		({ area, mutation }) => isAll || values.area.includes(area) || positionals.includes(mutation.name),

@@ -16,7 +16,7 @@ test.for([
 	[["--seed", "1", "--from", "2"], "--seed runs one world: leave out --from, --hours and --workers."],
 	[["--seed", "1", "--workers", "2"], "--seed runs one world: leave out --from, --hours and --workers."],
 	[["--storage", "sqlite", "--nodes", "many"], "SQLite belongs to one node"],
-	// The machine couldn't even be interrupted any more.
+	// The machine became too busy to interrupt the run.
 	[["--workers", "100000"], "--workers must be at most"],
 ] as const)("%j is refused", ([args, message]) => {
 	expect(() => readOptions(args)).toThrow(OptionError);

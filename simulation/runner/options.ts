@@ -80,7 +80,7 @@ export function replayCommand(seed: number, { storage, style, nodes }: Options):
 	);
 }
 
-/** Each is a process, so a slip of the finger must not start thousands. */
+/** Bounded, because each worker is a process and a typo could start thousands. */
 function readWorkers(values: Values): number {
 	const cores = availableParallelism();
 	const workers = number("--workers", values, 1) ?? cores;

@@ -18,8 +18,8 @@ async function run(task: Task, fault: Fault | null): Promise<Result> {
 process.on("message", ([task, fault]: [Task, Fault | null]) => {
 	void run(task, fault).then((result) => process.send!(result));
 });
-// The parent is gone or needs no more worlds. Exiting removes the worlds' files, then their folder: a parent that was
-// killed can't.
+// The parent is gone or needs no more worlds. Exiting removes the worlds' files, then their folder, because a parent that
+// was killed can't.
 process.on("disconnect", () => {
 	const [, , folder] = process.argv;
 	process.on("exit", () => folder !== undefined && rmSync(folder, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import { lstat, mkdtemp, rename, rm } from "node:fs/promises";
 /**
  * Makes a folder that processes share, unless it exists.
  *
- * @param owner its user's id, by default the caller's: anyone may have created one of this name, whose programs would run
+ * @param owner the id of its user, by default this process's. Programs in another user's folder must not run
  */
 export async function makeOnce(
 	place: string,

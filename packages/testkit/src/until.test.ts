@@ -10,7 +10,7 @@ afterEach(() => {
 	vi.useRealTimers();
 });
 
-// A question that got no answer was waited for until the test's own timeout, which doesn't say what it was.
+// They waited until the test's own timeout, which doesn't say for what.
 test.for([
 	["until", () => until("a reply", () => new Promise<boolean>(() => undefined))],
 	["within", () => within("a reply", new Promise(() => undefined))],

@@ -8,7 +8,7 @@ const SOURCES = globSync(["main.ts", "engine/**/*.ts"], { cwd: SERVER })
 	.filter((path) => !path.endsWith(".test.ts"))
 	.map((path) => readFileSync(join(SERVER, path), "utf8"));
 
-// One of them had been reworded in the service, so the oracle no longer heard it.
+// The service had reworded one of them, so the oracle no longer noticed it.
 test.for(ERRORS)("the service logs %s", (text) => {
 	expect(SOURCES.some((source) => source.includes(`"${text}`))).toBe(true);
 });

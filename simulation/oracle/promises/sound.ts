@@ -1,6 +1,6 @@
 import type { Check, Witness } from "../check.ts";
 
-/** Log messages that only an internal error causes, or how they begin. */
+/** Log messages, or how they begin, that only an internal error causes. */
 export const ERRORS = [
 	"a project's actor failed",
 	"events that were in flight are missing from the log",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { newCluster } from "./postgres-binaries.ts";
 
-/** A folder for the server's programs, of which none exists. */
+/** A path for the server's programs, where none exist. */
 function binFolder(): { folder: string; bin: string } {
 	const folder = mkdtempSync(join(tmpdir(), "posthorn-binaries-"));
 	onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -18,7 +18,7 @@ test("a cluster that can't be created leaves no draft", async () => {
 	expect(readdirSync(folder)).toEqual([]);
 });
 
-// Folders for temporary files are everyone's, and the names of the shared ones are known.
+// Any user can create files in the folder for temporary files, and the names of shared ones are predictable.
 test.skipIf(process.getuid?.() !== 0)("refuses a folder or a link that another user has put in its place", async () => {
 	const { folder, bin } = binFolder();
 	const place = join(folder, "server-cluster-own");
