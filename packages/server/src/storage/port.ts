@@ -62,7 +62,7 @@ export type StorageErrorCode =
 	| "in_use"
 	/** The disk is full, or the file can't grow. */
 	| "full"
-	/** The file isn't a database, is damaged, or was written by a newer version. */
+	/** The database is damaged, perhaps only rows of some projects; the file isn't one; or a newer version wrote it. */
 	| "unusable"
 	/**
 	 * Another session has locked one project's rows for longer than a call may wait. Other projects aren't affected.
