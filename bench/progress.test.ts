@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { Progress } from "./progress.ts";
 
-/** Counts the lines that a terminal uses. It wraps after `columns` characters unless told not to. */
+/** Counts the lines that a terminal uses. It wraps after `columns` characters unless line wrap is off. */
 class Terminal {
 	readonly isTTY = true;
 	readonly #columns: number;

@@ -409,7 +409,7 @@ test("keys are kept if the last owner can't leave, and revoked if another member
 	);
 	await owner.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
 	await owner.reload();
-	// It left out the operator, who was counted while nobody else was a member.
+	// It left out the operator, although it counts them if there are no members.
 	await expect(owner.getByText("2 people and the operator have access to this project.")).toBeVisible();
 	await owner.getByRole("button", { name: "Leave the project" }).click();
 	await owner.getByRole("dialog").getByRole("checkbox", { name: "Revoke Laptop" }).check();

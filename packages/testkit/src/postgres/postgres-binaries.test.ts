@@ -19,7 +19,7 @@ test("a cluster that can't be created leaves no draft", async () => {
 });
 
 // Any user can create files in the folder for temporary files, and the names of shared ones are predictable.
-test.skipIf(process.getuid?.() !== 0)("refuses a folder or a link that another user has put in its place", async () => {
+test.skipIf(process.getuid?.() !== 0)("refuses a folder or link of another user", async () => {
 	const { folder, bin } = binFolder();
 	const place = join(folder, "server-cluster-own");
 	mkdirSync(join(place, "data"), { recursive: true });

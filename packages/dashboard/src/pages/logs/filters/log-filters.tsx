@@ -111,7 +111,7 @@ export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], del
 			)}
 			{full.length === 0 ? null : (
 				<Text className={classes.full} size="xs" c="dimmed" role="status">
-					The log takes no more {full.join(" and ")} with these filters. To choose another, remove one.
+					No more {full.join(" or ")} can be added to these filters. Remove one to choose another.
 				</Text>
 			)}
 			<Chips search={search} onChange={onChange} />
