@@ -185,6 +185,15 @@ test.each([
 	}
 });
 
+// It ended with 1, as if the signature were wrong.
+test("verify refuses a file without a secret", async () => {
+	const file = join(on.user.home, "secret.txt");
+	writeFileSync(file, "\n");
+	const args = ["verify", "--timestamp", "1700000000", "--signature", "00", "--secret-file", file];
+	const { code, err } = await on.user.run(args, offline);
+	expect([code, err]).toEqual([2, expect.stringMatching(/^--secret-file has a placeholder or nothing instead of/)]);
+});
+
 test("verify finds what is wrong with a signature, and with the bytes", async () => {
 	await on.user.run(to(["purchase.completed", "--id", "evt_v"]), offline);
 	const { id } = await on.project.publish({ id: "evt_sent", type: "delivery.success", data: { order_id: "ä" } });
