@@ -51,9 +51,9 @@ export interface SettleItem extends Change {
 
 /**
  * Commits the outcomes of all projects together, in turn by project. Outcomes are never dropped because storage is
- * unavailable or another session has locked their project's rows: they are retried until they are committed or their
- * lease is gone. At its limit a project starts nothing more. A project whose rows are locked starts nothing at all, and
- * doesn't count towards the limits of the others.
+ * unavailable, or their project's rows are locked by another session or damaged: they are retried until they are
+ * committed or their lease is gone. At its limit a project starts nothing more. A project whose rows are locked or
+ * damaged starts nothing at all, and doesn't count towards the limits of the others.
  */
 export class Settler {
 	/** Outcomes that wait for or are in a commit, except those of locked projects. */
@@ -68,7 +68,7 @@ export class Settler {
 	readonly #logger: Logger;
 	readonly #failure: RepeatedFailure;
 	readonly #commits: GroupCommit<SettleItem>;
-	/** Projects whose rows another session has locked, and their number of waiting outcomes. */
+	/** Projects whose rows are locked by another session or damaged, and their number of waiting outcomes. */
 	readonly #locked = new Map<string, number>();
 	readonly #roomWaiters = new Map<string, (() => void)[]>();
 	/**
