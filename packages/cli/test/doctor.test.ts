@@ -119,6 +119,18 @@ describe("on SQLite", () => {
 		await expectFault(deeper, "Database", /\/data is not a folder/);
 	});
 
+	// Doctor said that the database will be created. The service failed, and asked to let its user write to the folder.
+	test("reports a link to a disk that isn't mounted", async () => {
+		const cwd = newFolder();
+		symlinkSync("disk", join(cwd, "data"));
+		const fault = /\/data is a link to a folder that doesn't exist: mount its disk/;
+		await expectFault(await doctor({}, cwd), "Database", fault);
+		const deeper = { POSTHORN_DATABASE_URL: "sqlite:data/sub/posthorn.db" };
+		await expectFault(await doctor(deeper, cwd), "Database", fault);
+		mkdirSync(join(cwd, "disk"));
+		expectHealthy(await doctor(deeper, cwd));
+	});
+
 	// It read the database without its log, and looked at the link's folder.
 	test("follows a link to the database, while the service runs", async () => {
 		const cwd = newFolder();

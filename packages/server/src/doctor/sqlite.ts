@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access, stat, statfs } from "node:fs/promises";
+import { access, readlink, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../config/seal-key.ts";
@@ -15,6 +15,11 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 	const name = "Database";
 	const fault = (text: string): Finding[] => [{ state: "fault", name, text }];
 	const target = followed(path);
+	const broken = await brokenLink(target);
+	if (broken !== null)
+		return fault(
+			`${broken} is a link to a folder that doesn't exist: mount its disk or create the folder, or choose another location for ${path} with POSTHORN_DATABASE_URL.`,
+		);
 	const folder = await nearestFolder(target);
 	try {
 		if (!(await stat(folder)).isDirectory())
@@ -90,6 +95,16 @@ function followed(path: string): string {
 		// What can't be read is reported for its folder.
 		return resolve(path);
 	}
+}
+
+/** A folder above the file that is a link to nothing, such as to a disk that isn't mounted. No folder can be created there. */
+async function brokenLink(path: string): Promise<string | null> {
+	for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {
+		const error: unknown = await stat(folder).catch((error: unknown) => error);
+		if (codeOf(error) !== "ENOENT") return null;
+		if (await readlink(folder).catch(() => null)) return folder;
+	}
+	return null;
 }
 
 /** The folder of the file, or its nearest existing parent. */
