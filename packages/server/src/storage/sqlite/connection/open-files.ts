@@ -160,7 +160,8 @@ export class OpenFiles {
 		if (state === "removed")
 			return (
 				`${path} was moved or deleted while the service was using it. Stop the service, and put the file back or restore ` +
-				"a backup (posthorn restore); otherwise the next start creates an empty database."
+				"a backup (posthorn restore). Without a database, the next start fails if the seal key is in a file, and begins " +
+				"with an empty one if it's in POSTHORN_SEAL_KEY."
 			);
 		if (this.#log.state() !== "there")
 			return (
