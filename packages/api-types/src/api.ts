@@ -4476,7 +4476,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many URL checks of this project: up to 20 at once and 60 per minute. Too many changes in this project: up to 200 at once and 600 per minute. */
+        /** @description Too many checks of URLs and signatures of this project: up to 20 at once and 60 per minute. Too many changes in this project: up to 200 at once and 600 per minute. */
         readonly "too-many-requests-urlChecks-changes": {
             headers: {
                 /** @description When to try again, in seconds. */

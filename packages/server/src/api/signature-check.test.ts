@@ -266,3 +266,35 @@ test("it returns no secret and no signature for any input", async () => {
 	for (const body of [{}, { body: "abc" }, { body: "ä" }, { secret }, { clock: -1 }])
 		expect((await api.call("POST", path, { body })).status).toBe(422);
 });
+
+// It refused them as too long or as no signature.
+test("it takes headers as they are pasted from a log or a terminal", async () => {
+	const { path, secret, timestamp, body } = await sent();
+	const signature = signed(secret, timestamp, body);
+	const lines = [`X-Service-Timestamp: ${timestamp}`, `X-Service-Signature: ${signature}`, "X-Service-Event: a.b"];
+	for (const pasted of [
+		`< x-service-signature: ${signature}`,
+		`"x-service-signature": "${signature}",`,
+		lines.join("\r\n"),
+		lines.join(""),
+	])
+		expect(await codes(path, { signature: pasted }), pasted).toEqual(["right signature_right", "right secret_right"]);
+	for (const pasted of [lines[0]!, `> x-service-timestamp: ${timestamp}`, `"X-Service-Timestamp": "${timestamp}",`])
+		expect(await codes(path, { timestamp: pasted }), pasted).toEqual(["right timestamp_same"]);
+	expect(await codes(path, { timestamp: lines.join("\n") })).toEqual(["right timestamp_same"]);
+	expect(await codes(path, { timestamp: lines.join("") })).toEqual(["right timestamp_same"]);
+	expect(await codes(path, { timestamp: `${timestamp} ` })).toEqual(["wrong timestamp_whitespace"]);
+});
+
+// It said the same of each, so nobody saw that it was in the wrong field.
+test("it says what a malformed signature is instead", async () => {
+	const { path, secret, timestamp, body } = await sent();
+	const sha = (name: string) => createHmac(name, secret).update(body).digest("hex");
+	for (const [signature, said] of [
+		[secret, "This is a signing secret"],
+		[timestamp, "This is a timestamp"],
+		[sha("sha1"), "the length of SHA-1"],
+		[`sha512=${sha("sha512")}`, "the length of SHA-512"],
+	] as const)
+		expect((await api.call("POST", path, { body: { signature } })).text, signature).toContain(said);
+});

@@ -238,7 +238,7 @@ const RATED: Record<RateName, readonly [what: string, ofProject?: string]> = {
 	changes: ["changes", "in this project"],
 	facts: ["store facts", "of this project"],
 	testEvents: ["test events", "of this project"],
-	urlChecks: ["URL checks", "of this project"],
+	urlChecks: ["checks of URLs and signatures", "of this project"],
 	replays: ["replays", "of this project"],
 	bulkReplays: ["replays by filter", "of this project"],
 	reads: ["requests for lists and statistics"],

@@ -15,7 +15,15 @@ import {
 	unknown,
 	wrong,
 } from "./findings.ts";
-import { type GivenSignature, ownScheme, readSignature, type Scheme, standardScheme } from "./scheme.ts";
+import {
+	type GivenSignature,
+	malformedFinding,
+	ownScheme,
+	readSignature,
+	readTimestamp,
+	type Scheme,
+	standardScheme,
+} from "./scheme.ts";
 
 /** What the receiver had and computed. */
 export interface Seen {
@@ -33,7 +41,8 @@ interface SignedRequest {
 }
 
 /** @param checks null if the webhook was deleted */
-export function diagnose(request: SignedRequest, checks: SignatureChecks | null, seen: Seen): Finding[] {
+export function diagnose(request: SignedRequest, checks: SignatureChecks | null, entered: Seen): Finding[] {
+	const seen = { ...entered, ...(entered.timestamp !== undefined && { timestamp: readTimestamp(entered.timestamp) }) };
 	const given = seen.signature === undefined ? null : readSignature(seen.signature);
 	const explained = explanationOf(request, checks, given, seen);
 	const { scheme, secret, isSent } = explained;
@@ -110,13 +119,7 @@ function signatureFindings(
 	seen: Seen,
 ): (Finding | null)[] {
 	const { scheme, secret, isSent } = explained;
-	if (hex === null)
-		return [
-			wrong(
-				"signature_malformed",
-				"This isn't an HMAC-SHA256: it should be 64 hexadecimal digits, or 44 characters of base64 for Standard Webhooks.",
-			),
-		];
+	if (hex === null) return [malformedFinding(seen.signature ?? "")];
 	if (!isSent) return [scheme.form, ...otherSignatureFindings(explained, body, seen)];
 	const isLate = seen.clock !== undefined && clockFinding(scheme.timestamp, seen.clock).state === "wrong";
 	const detail = `The receiver computed the right signature.${isLate ? "" : " Check how it compares the two."}`;

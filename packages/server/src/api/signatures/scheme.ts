@@ -13,14 +13,26 @@ export interface GivenSignature {
 	readonly prefixed: boolean;
 }
 
-/** What comes along when a header is copied from a log or from code: its name, quotes, a comma. */
-const HEADER_NAME = /^["'`]?[\w-]*signature["'`]?\s*(:|=>?)\s*/i;
+/** What precedes a header's value when it is copied from a log, a terminal or code: other lines, its name, quotes. */
+const SIGNATURE_NAME = /^.*?signature["'`]?\s*(:|=>?)\s*/is;
+const TIMESTAMP_NAME = /^.*?timestamp["'`]?\s*(:|=>?)\s*/is;
 const AROUND = /^["'`]|["'`]?[,;]?$/g;
+/** Where the next header begins. A field of one line loses the line breaks of what is pasted. */
+const NEXT_HEADER = /[\r\n]|x-[\w-]+:/i;
+
+/** A header's value, from what was copied around it. */
+const headerValue = (given: string, name: RegExp): string =>
+	given.trim().replace(name, "").split(NEXT_HEADER, 1)[0]!.replaceAll(AROUND, "").trim();
+
+/** The timestamp that the receiver used. Without the header's name, it is left as it is: even whitespace may be a mistake. */
+export const readTimestamp = (given: string): string =>
+	TIMESTAMP_NAME.test(given) ? headerValue(given, TIMESTAMP_NAME) : given;
+
 /** What other services write before the signature. */
 const PREFIX = /^(t=\d+,\s*)?((hmac-)?sha256[=:]|v1[,=])/i;
 
 export function readSignature(given: string): GivenSignature {
-	const copied = given.trim().replace(HEADER_NAME, "").replaceAll(AROUND, "").trim();
+	const copied = headerValue(given, SIGNATURE_NAME);
 	const text = copied.replace(PREFIX, "");
 	const prefixed = text !== copied;
 	if (/^[0-9a-f]{64}$/.test(text)) return { hex: text, notation: "hex", prefixed };
@@ -32,6 +44,24 @@ export function readSignature(given: string): GivenSignature {
 		return { hex: Buffer.from(text, "base64").toString("hex"), notation, prefixed };
 	}
 	return { hex: null, notation: null, prefixed };
+}
+
+/** What a signature that can't be one may be instead. */
+export function malformedFinding(given: string): Finding {
+	const text = given.trim();
+	const length = /^(?:sha\d+=)?([0-9a-f]+)$/i.exec(text)?.[1]?.length;
+	const instead = text.startsWith("whsec_")
+		? "This is a signing secret: don't paste it anywhere."
+		: /^\d{10}(\d{3})?$/.test(text)
+			? "This is a timestamp."
+			: length === 40
+				? "It has the length of SHA-1."
+				: length === 128
+					? "It has the length of SHA-512."
+					: "";
+	const detail =
+		"This isn't an HMAC-SHA256: it should be 64 hexadecimal digits, or 44 characters of base64 for Standard Webhooks.";
+	return wrong("signature_malformed", instead === "" ? detail : `${detail} ${instead}`);
 }
 
 export interface Scheme {

@@ -7,6 +7,9 @@ import { PARTS, STATES } from "../../signatures/findings.ts";
 
 const route = routeIn("Delivery log");
 
+/** Room for a request's headers: people paste all of them. */
+const PASTED_LENGTH = 1_000;
+
 const NOT_BASE64 = "must be base64 with its padding";
 
 const SignatureSeen = request("SignatureSeen", {
@@ -16,7 +19,7 @@ const SignatureSeen = request("SignatureSeen", {
 	...optional({
 		signature: Type.String({
 			minLength: 1,
-			maxLength: 200,
+			maxLength: PASTED_LENGTH,
 			description: "The signature that the receiver computed: in hexadecimal, or in base64 for Standard Webhooks.",
 		}),
 		body: Type.String({
@@ -24,7 +27,11 @@ const SignatureSeen = request("SignatureSeen", {
 			errorMessage: NOT_BASE64,
 			description: "The bytes of the body that the receiver saw, in base64 with its padding.",
 		}),
-		timestamp: Type.String({ minLength: 1, maxLength: 30, description: "The timestamp that the receiver used." }),
+		timestamp: Type.String({
+			minLength: 1,
+			maxLength: PASTED_LENGTH,
+			description: "The timestamp that the receiver used.",
+		}),
 		clock: Type.Integer({
 			minimum: 0,
 			maximum: 999_999_999_999,
