@@ -51,6 +51,9 @@ Examples:
   posthorn events list --type purchase.completed --since 2h --json
   posthorn events get evt_…`,
 	logs: `
+In a list, ✔ marks attempts that were delivered, ↻ those with a retry, and ✘ the last ones of failed deliveries. #2 is a
+delivery's second attempt, #1r3 the first one of its third replay.
+
 Examples:
   posthorn logs tail
   posthorn logs tail --webhook wh_… --status failed
