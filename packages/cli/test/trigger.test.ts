@@ -223,6 +223,13 @@ test("verify finds what is wrong with a signature, and with the bytes", async ()
 	expect(micros).toMatchObject({ code: 1, out: expect.stringContaining("not a Unix time in whole seconds"), err: "" });
 	const missing = await on.user.run(["verify", "--timestamp", "1700000000", "--signature", signature], { input: "{}" });
 	expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("WEBHOOK_SECRET") });
+	// Headers copied from a log or from curl were refused, in words about the request's own.
+	const copied = ["X-Service-Timestamp: 1700000000", `< x-service-signature: ${signature}`] as const;
+	for (const flags of [
+		["--timestamp", "--signature"],
+		["-H", "-H"],
+	])
+		expect(await verify(event.raw, flags[0]!, copied[0], flags[1]!, copied[1]), flags[0]).toMatchObject({ code: 0 });
 	const header = await on.user.run(
 		["verify", "-H", "X-Service-Timestamp: 1700000000", "-H", `x-service-signature: ${signature}`],
 		{ env: { WEBHOOK_SECRET: `${secret} ` }, input: event.raw },

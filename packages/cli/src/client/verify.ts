@@ -20,6 +20,8 @@ export interface VerifyOptions extends ConnectionOptions {
 }
 
 const CONTEXT_BYTES = 24;
+/** A header as it arrived, also after the mark that curl writes before it. */
+const HEADER = /^\s*(?:[<>]\s+)?([^\s:]+)\s*:\s*(.*?)\s*$/;
 
 export async function verify(options: VerifyOptions): Promise<void> {
 	const { brand = DEFAULT_BRAND } = options;
@@ -70,13 +72,19 @@ export async function verify(options: VerifyOptions): Promise<void> {
 function headersOf({ header = [], timestamp, signature }: VerifyOptions, names: ReturnType<typeof headerNames>) {
 	const headers: Record<string, string> = {};
 	for (const line of header) {
-		const [, name, value] = /^\s*([^\s:]+)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+		const [, name, value] = HEADER.exec(line) ?? [];
 		if (name === undefined) throw new UsageError([`--header is "${line}"; give "Name: value".`]);
 		headers[name.toLowerCase()] = value!;
 	}
-	if (timestamp) headers[names.timestamp.toLowerCase()] = timestamp;
-	if (signature) headers[names.signature.toLowerCase()] = signature;
+	if (timestamp) headers[names.timestamp.toLowerCase()] = withoutName(timestamp, names.timestamp);
+	if (signature) headers[names.signature.toLowerCase()] = withoutName(signature, names.signature);
 	return headers;
+}
+
+/** The value of a header that may have been copied with its name. */
+function withoutName(given: string, name: string): string {
+	const [, before, value] = HEADER.exec(given) ?? [];
+	return before?.toLowerCase() === name.toLowerCase() ? value! : given;
 }
 
 /**
