@@ -198,7 +198,12 @@ test.describe("with short delays", () => {
 		await shop.post(shop.path("/dismissals"), { deliveries });
 		const filter = { webhook_id: id, type: "purchase.completed", order_id: ["ord_1", "ord_2"] };
 		await shop.post(shop.path("/dismissals"), { filter });
+		await shop.post(shop.path(`/webhooks/${id}/deliveries/${deliveries[3].event_id}/replay`), {});
 		await page.goto(dashboard.project("/audit"));
+		// It named only the event, which may have gone to several webhooks.
+		await expect(page.getByText(/replayed a delivery of/)).toHaveText(
+			/replayed a delivery of evt_\w+ to Accounting\.$/,
+		);
 		const entries = page.getByRole("listitem").filter({ hasText: "dismissed" });
 		await expect(entries).toHaveText([
 			/dismissed 2 failed deliveries of Accounting\.Those of purchase\.completed of order ord_1 or ord_2 to Accounting\./,

@@ -7,7 +7,7 @@ import { Initials } from "../../ui/account/initials.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./audit.module.css";
-import { BulkDetails } from "./bulk-details.tsx";
+import { BulkDetails, DeliveryWebhook } from "./bulk-details.tsx";
 
 /** One entry as a sentence. */
 export function AuditRow({ entry }: { entry: AuditEntry }) {
@@ -25,6 +25,7 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
 			<div className={classes.text}>
 				<strong>{actor}</strong> {before}
 				{target === null ? null : <Target name={target} target={thing} />}
+				<DeliveryWebhook entry={entry} />
 				{after}.
 				<BulkDetails entry={entry} />
 			</div>

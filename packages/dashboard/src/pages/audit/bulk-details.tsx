@@ -14,6 +14,17 @@ import { useNames } from "../logs/use-log-page.ts";
 import classes from "./audit.module.css";
 import { type AuditedFilter, auditedFilterOf, deliveriesSearch, isMore } from "./audit-filter.ts";
 
+/** The webhook of an action on one delivery, whose target is only the event; nothing for other actions. */
+export function DeliveryWebhook({ entry: { target, detail } }: { entry: AuditEntry }) {
+	return target?.kind === "event" && typeof detail.webhook_id === "string" ? (
+		<To webhookId={detail.webhook_id} />
+	) : null;
+}
+
+function To({ webhookId }: { webhookId: string }) {
+	return <> to {useWebhookNames()(webhookId)}</>;
+}
+
 /** Which deliveries a bulk action was about; nothing for other actions. */
 export function BulkDetails({ entry }: { entry: AuditEntry }) {
 	const filter = auditedFilterOf(entry.detail);
@@ -23,11 +34,15 @@ export function BulkDetails({ entry }: { entry: AuditEntry }) {
 
 const NO_URL = () => undefined;
 
-function Details({ entry, filter }: { entry: AuditEntry; filter: AuditedFilter | null }) {
+function useWebhookNames(): NameOf {
 	const projectId = useProjectId();
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
 	const { data: deleted } = useQuery(deletedWebhooksQuery(projectId));
-	const { nameOf } = useNames({ webhooks, deleted }, NO_URL);
+	return useNames({ webhooks, deleted }, NO_URL).nameOf;
+}
+
+function Details({ entry, filter }: { entry: AuditEntry; filter: AuditedFilter | null }) {
+	const nameOf = useWebhookNames();
 	return (
 		<div className={classes.which}>
 			{filter === null ? (
