@@ -9,6 +9,7 @@ import {
 	openSync,
 	readdirSync,
 	readFileSync,
+	realpathSync,
 	rmSync,
 	statSync,
 	symlinkSync,
@@ -178,6 +179,15 @@ test("refuses a second process, a taken port and a wrong seal key, each with one
 	const wrong = await run(["serve", "--port", "0"], { POSTHORN_SEAL_KEY: Buffer.alloc(32, 7).toString("base64") }, cwd);
 	// The exit code of a wrong configuration, so that a supervisor doesn't keep restarting it.
 	expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("seal key") });
+});
+
+// It named only a relative path, and didn't say how to name another.
+test("backup in another folder says where it looked, and how to name the database", async () => {
+	const cwd = newFolder();
+	expect(await run(["backup", "copy.db"], {}, cwd)).toMatchObject({
+		code: 1,
+		err: `There is no database at ${join(realpathSync(cwd), "data/posthorn.db")}: run this in the service's folder, or name its database with\n--database-url or POSTHORN_DATABASE_URL.\n`,
+	});
 });
 
 // As for a user who may not look into the service's folder.

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import { backupSqlite } from "@posthorn/server/storage/sqlite";
 import { note, printJson } from "../client/output.ts";
 import { CommandError, UsageError } from "../command-error.ts";
@@ -14,7 +15,13 @@ export async function backup(
 	if (database.engine !== "sqlite")
 		throw new UsageError(["posthorn backup copies SQLite databases; for PostgreSQL use pg_dump."]);
 	if (!isThere(database.path))
-		throw new CommandError([`There is no database at ${database.path}: set the one to back up.`], 1);
+		throw new CommandError(
+			[
+				`There is no database at ${resolve(database.path)}: run this in the service's folder, or name its database with`,
+				"--database-url or POSTHORN_DATABASE_URL.",
+			],
+			1,
+		);
 	const begun = performance.now();
 	await backupSqlite(database.path, file);
 	const { size } = statSync(file);

@@ -28,7 +28,10 @@ export async function backupSqlite(sourcePath: string, targetPath: string): Prom
 			`There is no folder ${target}: create it, and name a file in it for the backup.`,
 		);
 	if (!existsSync(sourcePath))
-		throw new StorageError("unusable", `There is no database at ${sourcePath}: set the one to back up.`);
+		throw new StorageError(
+			"unusable",
+			`There is no database at ${sourcePath}: set POSTHORN_DATABASE_URL to the one to back up.`,
+		);
 	const folder = dirname(target);
 	if (!existsSync(folder))
 		throw new StorageError("unusable", `There is no folder ${folder}: create it, or choose another for the backup.`);
@@ -51,7 +54,7 @@ const alreadyThere = (target: string) =>
 
 /** How errors name the file that is copied, and what to do. */
 const SOURCES = {
-	database: { asError: storageError, advice: "set the one to back up" },
+	database: { asError: storageError, advice: "set POSTHORN_DATABASE_URL to the one to back up" },
 	backup: { asError: backupError, advice: "name a backup of one" },
 } as const;
 
