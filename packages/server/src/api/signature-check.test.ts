@@ -279,7 +279,12 @@ test("it takes headers as they are pasted from a log or a terminal", async () =>
 		lines.join(""),
 	])
 		expect(await codes(path, { signature: pasted }), pasted).toEqual(["right signature_right", "right secret_right"]);
-	for (const pasted of [lines[0]!, `> x-service-timestamp: ${timestamp}`, `"X-Service-Timestamp": "${timestamp}",`])
+	for (const pasted of [
+		lines[0]!,
+		`t=${timestamp}`,
+		`> x-service-timestamp: ${timestamp}`,
+		`"X-Service-Timestamp": "${timestamp}",`,
+	])
 		expect(await codes(path, { timestamp: pasted }), pasted).toEqual(["right timestamp_same"]);
 	expect(await codes(path, { timestamp: lines.join("\n") })).toEqual(["right timestamp_same"]);
 	expect(await codes(path, { timestamp: lines.join("") })).toEqual(["right timestamp_same"]);

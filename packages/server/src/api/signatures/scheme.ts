@@ -15,7 +15,7 @@ export interface GivenSignature {
 
 /** What precedes a header's value when it is copied from a log, a terminal or code: other lines, its name, quotes. */
 const SIGNATURE_NAME = /^.*?signature["'`]?\s*(:|=>?)\s*/is;
-const TIMESTAMP_NAME = /^.*?timestamp["'`]?\s*(:|=>?)\s*/is;
+const TIMESTAMP_NAME = /^(t=|.*?timestamp["'`]?\s*(:|=>?)\s*)/is;
 const AROUND = /^["'`]|["'`]?[,;]?$/g;
 /** Where the next header begins. A field of one line loses the line breaks of what is pasted. */
 const NEXT_HEADER = /[\r\n]|x-[\w-]+:/i;
