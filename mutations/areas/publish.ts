@@ -25,8 +25,8 @@ export const PUBLISH = [
 		},
 		{
 			name: "publisher-damage-fails-all",
-			find: "runByHalves(batch, append, isPartial)",
-			replace: "runByHalves(batch, append, () => false)",
+			find: "run: append, isPartial,",
+			replace: "run: append, isPartial: () => false,",
 			why: "A damaged page of one project fails the publish calls that share a commit with its events.",
 		},
 		{

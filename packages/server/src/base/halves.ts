@@ -1,36 +1,61 @@
 /** What became of an item: its result, or why it has none. */
 export type Ran<R> = { readonly result: R } | { readonly error: unknown };
 
+interface Search<T, R> {
+	/** Runs these items, in order; resolves with a result for each, or rejects without having run any. */
+	readonly run: (items: readonly T[]) => Promise<readonly R[]>;
+	/** Items of one owner (a project) run or fail together, because they fail for the same reason. */
+	readonly ownerOf: (item: T) => string;
+	/** Whether some of the owners may be the reason for an error. */
+	readonly isPartial: (error: unknown) => boolean;
+	/** The caller's number of this search: each begins with other owners, in case those of the last one all failed. */
+	readonly number: number;
+}
+
+/** If this many owners fail by themselves before any has run, it isn't because of them. */
+const MAX_FAILED = 4;
+/** The share of the owners from where one search begins to where the next one does: the golden ratio spreads them best. */
+const STEP = (Math.sqrt(5) - 1) / 2;
+
 /**
- * Runs a batch. If some of its items make it fail, they are found by halves, and don't keep the others from running. If
- * the first two that are tried by themselves both fail, it isn't because of them: then nothing else is tried.
- *
- * @param run runs these items, in order; resolves with a result for each, or rejects without having run any
- * @param isPartial whether some of the items may be the reason for an error
+ * Runs a batch. If some of its owners make it fail, they are found by halves, and don't keep the others from running. If
+ * the first few that are tried by themselves all fail, it isn't because of them: then nothing else is tried.
  */
 export async function runByHalves<T, R>(
 	items: readonly T[],
-	run: (items: readonly T[]) => Promise<readonly R[]>,
-	isPartial: (error: unknown) => boolean,
+	{ run, ownerOf, isPartial, number }: Search<T, R>,
 ): Promise<Ran<R>[]> {
+	const ran = new Map<T, Ran<R>>();
 	let hasRun = false;
 	let failedAlone = 0;
-	const runPart = async (part: readonly T[]): Promise<Ran<R>[]> => {
-		let error: unknown;
+	const isHopeless = () => !hasRun && failedAlone >= MAX_FAILED;
+	/** Returns why it failed, or null. */
+	const tryToRun = async (part: readonly T[]): Promise<{ readonly error: unknown } | null> => {
 		try {
 			const results = await run(part);
 			hasRun = true;
-			return results.map((result) => ({ result }));
-		} catch (cause) {
-			error = cause;
+			for (const [i, item] of part.entries()) ran.set(item, { result: results[i]! });
+			return null;
+		} catch (error) {
+			for (const item of part) ran.set(item, { error });
+			return { error };
 		}
-		if (part.length === 1) failedAlone++;
-		if (part.length === 1 || !isPartial(error)) return part.map(() => ({ error }));
-		const middle = Math.ceil(part.length / 2);
-		const first = await runPart(part.slice(0, middle));
-		const others = part.slice(middle);
-		if (!hasRun && failedAlone > 1) return [...first, ...others.map(() => ({ error }))];
-		return [...first, ...(await runPart(others))];
 	};
-	return runPart(items);
+	const search = async (owners: readonly (readonly T[])[]): Promise<void> => {
+		const middle = Math.ceil(owners.length / 2);
+		for (const half of [owners.slice(0, middle), owners.slice(middle)]) {
+			if (isHopeless()) return;
+			const failure = await tryToRun(half.flat());
+			if (failure === null) continue;
+			if (half.length === 1) failedAlone++;
+			else if (isPartial(failure.error)) await search(half);
+		}
+	};
+	const failure = await tryToRun(items);
+	if (failure !== null && isPartial(failure.error)) {
+		const owners = [...Map.groupBy(items, ownerOf).values()];
+		const start = Math.floor(((number * STEP) % 1) * owners.length);
+		if (owners.length > 1) await search([...owners.slice(start), ...owners.slice(0, start)]);
+	}
+	return items.map((item) => ran.get(item)!);
 }

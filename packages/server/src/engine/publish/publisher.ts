@@ -72,6 +72,7 @@ export class Publisher {
 	});
 	readonly #options: PublisherOptions;
 	readonly #commits: GroupCommit<Waiting>;
+	#batches = 0;
 
 	constructor(options: PublisherOptions) {
 		this.#options = options;
@@ -183,7 +184,11 @@ export class Publisher {
 		};
 		const locked: Waiting[] = [];
 		const failed = new Set<string>();
-		for (const [i, appended] of (await runByHalves(batch, append, isPartial)).entries()) {
+		const ran = await runByHalves(batch, {
+			...{ run: append, isPartial, number: this.#batches++ },
+			ownerOf: ({ request }) => request.projectId,
+		});
+		for (const [i, appended] of ran.entries()) {
 			const waiting = batch[i]!;
 			if ("error" in appended) {
 				failed.add(waiting.request.projectId);

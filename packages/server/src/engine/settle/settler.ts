@@ -76,6 +76,8 @@ export class Settler {
 	 * ones: a lane's position would skip events that are neither settled nor open.
 	 */
 	readonly #ended = new WeakSet<SettleItem["lease"]>();
+	/** How often it has looked for what can't be written. */
+	#searches = 0;
 
 	constructor(storage: Pick<DeliveryStorage, "settle">, clock: Clock, disk: Clock, logger: Logger) {
 		this.#storage = storage;
@@ -213,13 +215,17 @@ export class Settler {
 
 	/**
 	 * Something can't be written, such as a damaged page. If it belongs to some of these projects, they wait like locked ones,
-	 * and the others don't wait for them. Null if none can be settled.
+	 * and the others don't wait for them. Null if none of several can be settled.
 	 */
 	async #settleWritable(groups: readonly Group[], apart: boolean): Promise<(Verdict | SettleResult)[] | null> {
 		const settle = (part: readonly Group[]) =>
 			this.#storage.settle({ settlements: part.map(settlementNow), waits: apart });
-		const ran = await runByHalves(groups, settle, isPartial);
-		if (groups.length > 1 && ran.every((one) => "error" in one)) return null;
+		const ran = await runByHalves(groups, {
+			...{ run: settle, isPartial, number: this.#searches++ },
+			ownerOf: ({ lease }) => lease.projectId,
+		});
+		const projects = new Set(groups.map(({ lease }) => lease.projectId));
+		if (projects.size > 1 && ran.every((one) => "error" in one)) return null;
 		const verdicts: (Verdict | SettleResult)[] = [];
 		for (const [i, one] of ran.entries()) {
 			const group = groups[i]!;
