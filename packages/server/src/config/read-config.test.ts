@@ -1,8 +1,9 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import fs, { chmodSync, existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { readConfig } from "./index.ts";
 import { readOrMakeSealKeys } from "./seal-key.ts";
 import { fileVariableOf, flagOf, SETTINGS, variableOf } from "./settings.ts";
@@ -383,6 +384,16 @@ test("says that the seal key is a link that leads nowhere", () => {
 	const file = join(folder, "link.sealkey");
 	symlinkSync(join(folder, "absent.sealkey"), file);
 	expect(() => readOrMakeSealKeys(file, join(folder, "linked.db"))).toThrow(`${file} is a link to a file`);
+	// An empty one was left behind. Once the link led to the key again, the service began with it.
+	expect(existsSync(join(folder, "linked.db"))).toBe(false);
+});
+
+// It said that the folder of the seal key can't be written to.
+test("says that the database is a link into a folder that doesn't exist", () => {
+	const [file, database] = [join(folder, "first.sealkey"), join(folder, "first.db")];
+	symlinkSync(join(folder, "disk", "first.db"), database);
+	expect(() => readOrMakeSealKeys(file, database)).toThrow(`${database} is a link to a file that cannot be created`);
+	expect(existsSync(file)).toBe(false);
 });
 
 // With a new key, no webhook's secret in an existing database could be opened.
@@ -400,4 +411,21 @@ test("begins no new database for an existing seal key", () => {
 	expect(() => readOrMakeSealKeys(file, database)).toThrow(refused);
 	symlinkSync(join(folder, "disk", "posthorn.db"), database);
 	expect(() => readOrMakeSealKeys(file, database)).toThrow(refused);
+});
+
+// Of two first starts, the second could find the key of the first one, but no database.
+test("a start isn't refused if another one has just created the seal key and its database", () => {
+	const [file, database] = [join(folder, "race.sealkey"), join(folder, "race.db")];
+	const { readFileSync } = fs;
+	const readBy = (read: typeof readFileSync) => {
+		fs.readFileSync = read;
+		syncBuiltinESMExports();
+	};
+	onTestFinished(() => readBy(readFileSync));
+	readBy(((...given: Parameters<typeof readFileSync>) => {
+		readBy(readFileSync);
+		expect(readOrMakeSealKeys(file, database).made).toBe(true);
+		return readFileSync(...given);
+	}) as typeof readFileSync);
+	expect(readOrMakeSealKeys(file, database)).toMatchObject({ made: false });
 });

@@ -39,15 +39,16 @@ export function readOrMakeSealKeys(
  * @throws Error as {@link readOrMakeSealKeys} does
  */
 export function readSealKeys(file: string, database: string): readonly Uint8Array[] | null {
-	// Checked before the key: another process that is just starting creates the key first, and then fills the database.
-	const size = fs.statSync(database, { throwIfNoEntry: false })?.size ?? null;
+	// Another process that is just starting creates an empty database, then the key, and then fills the database. So
+	// whether it has begun is checked before the key is read, and whether it exists, afterwards.
+	const begun = (fs.statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0;
 	const existing = readKeyFile(file);
-	if (existing === null && size !== null && size > 0)
+	if (existing === null && begun)
 		throw new Error(
 			`The database ${database} exists, but its seal key ${file} is missing: restore your copy of the key, or set it ` +
 				"as POSTHORN_SEAL_KEY.",
 		);
-	if (existing !== null && size === null)
+	if (existing !== null && !fs.existsSync(database))
 		throw new Error(
 			`The seal key ${file} exists, but its database ${database} is missing: put it back, or restore a backup with ` +
 				"posthorn restore. To start with an empty database, move the key away first.",
@@ -83,11 +84,13 @@ function readKeyFile(file: string): readonly Uint8Array[] | null {
  * @returns whether it was created here; false if another process was faster and its key counts
  */
 function makeSealKey(file: string, database: string): boolean {
+	// A link that leads nowhere: an empty database would look like the real one once the link leads to the key again.
+	if (fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined) return false;
 	const folder = dirname(file);
 	const draft = `${file}.${randomUUID()}.new`;
 	try {
 		createFolder(folder, FOLDER_MODE);
-		fs.closeSync(fs.openSync(database, "a", MODE));
+		makeEmpty(database);
 		try {
 			flushed(fs.openSync(draft, "wx", MODE), `${randomBytes(SEAL_KEY_BYTES).toString("base64")}\n`);
 			fs.linkSync(draft, file);
@@ -101,8 +104,19 @@ function makeSealKey(file: string, database: string): boolean {
 		if (process.platform !== "win32") flushed(fs.openSync(folder, "r"));
 		return true;
 	} catch (cause) {
+		if (codeOf(cause) === undefined) throw cause;
 		const why = `The seal key ${file} cannot be created; let this user write to ${folder}, or choose another location`;
 		throw new Error(`${why} (${codeOf(cause)}).`, { cause });
+	}
+}
+
+function makeEmpty(database: string): void {
+	try {
+		fs.closeSync(fs.openSync(database, "a", MODE));
+	} catch (cause) {
+		if (!fs.lstatSync(database, { throwIfNoEntry: false })?.isSymbolicLink()) throw cause;
+		const why = `The database ${database} is a link to a file that cannot be created (${codeOf(cause)})`;
+		throw new Error(`${why}: check where it leads, and let this user write to that folder.`, { cause });
 	}
 }
 
