@@ -42,9 +42,15 @@ export const SETTLE = [
 		},
 		{
 			name: "settler-damage-delays-all",
-			find: "isPartial(error) ? await this.#settleWritable(groups, apart) : null",
-			replace: "null",
+			find: "if (isPartial(error)) return this.#settleWritable(groups, apart);",
+			replace: "",
 			why: "A damaged page of one project keeps everyone's outcomes from being committed.",
+		},
+		{
+			name: "settler-damaged-together-never-paused",
+			find: "await sleep(this.#clock, this.#pauseMs);",
+			replace: "",
+			why: "While nothing can be written, statements are sent as fast as the database refuses them.",
 		},
 		{
 			name: "settler-closed-is-settled",

@@ -19,8 +19,10 @@ import {
 const GATHER_MS = 20;
 /** First delay before retrying a batch when storage is lost. It doubles … */
 const RETRY_MS = 100;
-/** … up to this. */
+/** … up to this, … */
 const RETRY_MAX_MS = 5_000;
+/** … or this if some projects may be writable, because their next outcomes wait, too. */
+const PARTIAL_RETRY_MAX_MS = 1_000;
 
 /** How long a stopping node waits for rows locked by another session, milliseconds. */
 const STOP_PATIENCE_MS = 10_000;
@@ -78,6 +80,8 @@ export class Settler {
 	readonly #ended = new WeakSet<SettleItem["lease"]>();
 	/** How often it has looked for what can't be written. */
 	#searches = 0;
+	/** How long the next batch waits if none of its projects can be written, either; 0 once one was. */
+	#pauseMs = 0;
 
 	constructor(storage: Pick<DeliveryStorage, "settle">, clock: Clock, disk: Clock, logger: Logger) {
 		this.#storage = storage;
@@ -192,13 +196,13 @@ export class Settler {
 			try {
 				const verdicts = await this.#storage.settle({ settlements, waits: apart });
 				this.#failure.succeeded();
+				this.#pauseMs = 0;
 				return verdicts;
 			} catch (error) {
 				if (error instanceof StorageError && error.code === "closed") return settlements.map(() => "stale");
 				if (!(error instanceof StorageError)) return this.#refused(groups, apart, error);
 				if (error.code === "locked") return this.#findLocked(groups, apart);
-				const verdicts = isPartial(error) ? await this.#settleWritable(groups, apart) : null;
-				if (verdicts !== null) return verdicts;
+				if (isPartial(error)) return this.#settleWritable(groups, apart);
 				this.#failure.failed(error, { settlements: settlements.length, retryInMs: waitMs });
 				await sleep(this.#clock, waitMs);
 			}
@@ -214,29 +218,39 @@ export class Settler {
 	}
 
 	/**
-	 * Something can't be written, such as a damaged page. If it belongs to some of these projects, they wait like locked ones,
-	 * and the others don't wait for them. Null if none of several can be settled.
+	 * Something can't be written, such as a damaged page. The projects that it belongs to wait like locked ones, and the
+	 * others don't wait for them. If it is none of several, it may be all of the database, or only damaged projects have
+	 * outcomes: the next batch then waits, too, unless the last one was written.
 	 */
-	async #settleWritable(groups: readonly Group[], apart: boolean): Promise<(Verdict | SettleResult)[] | null> {
+	async #settleWritable(groups: readonly Group[], apart: boolean): Promise<(Verdict | SettleResult)[]> {
 		const settle = (part: readonly Group[]) =>
 			this.#storage.settle({ settlements: part.map(settlementNow), waits: apart });
 		const ran = await runByHalves(groups, {
 			...{ run: settle, isPartial, number: this.#searches++ },
 			ownerOf: ({ lease }) => lease.projectId,
 		});
-		const projects = new Set(groups.map(({ lease }) => lease.projectId));
-		if (projects.size > 1 && ran.every((one) => "error" in one)) return null;
-		const verdicts: (Verdict | SettleResult)[] = [];
+		const results = new Map<Group, Verdict | SettleResult>();
+		const others: Group[] = [];
+		const failed: { readonly group: Group; readonly error: unknown }[] = [];
 		for (const [i, one] of ran.entries()) {
 			const group = groups[i]!;
-			if ("result" in one) verdicts.push(one.result);
-			else if (!isPartial(one.error)) verdicts.push(...(await this.#settle([group], apart)));
-			else {
-				this.#failure.failed(one.error, { projectId: group.lease.projectId });
-				verdicts.push("locked");
-			}
+			if ("result" in one) results.set(group, one.result);
+			else if (isPartial(one.error)) failed.push({ group, error: one.error });
+			else others.push(group);
 		}
-		return verdicts;
+		const projects = new Set(failed.map(({ group }) => group.lease.projectId));
+		if (results.size > 0) this.#pauseMs = 0;
+		if (failed.length < groups.length || projects.size === 1)
+			for (const { group, error } of failed) this.#failure.failed(error, { projectId: group.lease.projectId });
+		else {
+			this.#failure.failed(failed[0]!.error, { settlements: failed.length, retryInMs: this.#pauseMs });
+			await sleep(this.#clock, this.#pauseMs);
+			this.#pauseMs = Math.min(Math.max(RETRY_MS, this.#pauseMs * 2), PARTIAL_RETRY_MAX_MS);
+		}
+		for (const { group } of failed) results.set(group, "locked");
+		if (others.length > 0)
+			for (const [i, result] of (await this.#settle(others, apart)).entries()) results.set(others[i]!, result);
+		return groups.map((group) => results.get(group)!);
 	}
 
 	/** One of them is rejected: tries each separately, so that the others aren't delayed. */
