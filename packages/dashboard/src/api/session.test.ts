@@ -94,3 +94,25 @@ it("has sane limits if a node of the previous release responds during an upgrade
 	rememberSession({ ...operated([]), max_description_length: 0 });
 	expect(cached()?.max_description_length).toBe(0);
 });
+
+// The session is refetched every 15 s, and each time all of them were: a tab in which many were opened asked ever more.
+it("asks about a few of the projects that the operator opened with each session, and soon about all", async () => {
+	const projects = Array.from({ length: 200 }, (_, n) => project(`proj_${n}`));
+	const opened = Array.from({ length: 12 }, (_, n) => project(`proj_opened_${n}`));
+	const asked: string[] = [];
+	vi.stubGlobal("fetch", async (url: string) => {
+		if (url === "/v1/session") return Response.json(operated(projects));
+		const id = url.split("/").at(-1)!;
+		asked.push(id);
+		return Response.json({ ...project(id, "Another name"), created_at: "" });
+	});
+	rememberSession(operated([...projects, ...opened]));
+	const counts: number[] = [];
+	for (let n = 0; n < 4; n++) {
+		const before = asked.length;
+		await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 });
+		counts.push(asked.length - before);
+	}
+	expect(Math.max(...counts)).toBe(5);
+	expect(cached()?.projects.slice(200)).toEqual(opened.map(({ id }) => project(id, "Another name")));
+});

@@ -29,18 +29,25 @@ export const sessionQuery = queryOptions<Session | null>({
 /** The maximum number of projects that a session lists. */
 const PROJECTS_NAMED = 200;
 
-/** The operator sees more projects than a session lists: those visited stay, as they are now. */
+/** How many visited projects are refetched with the session; the next ones with the next session. */
+const REFETCHED = 5;
+let nextRefetched = 0;
+
+/** The operator sees more projects than a session lists: those visited stay, and the service is soon asked about each. */
 async function withVisited(session: Session): Promise<Session> {
 	if (!session.account.operator || session.projects.length < PROJECTS_NAMED) return session;
 	const known = new Set(session.projects.map(({ id }) => id));
-	const othersVisited = () =>
+	const visited = () =>
 		(queryClient.getQueryData<Session | null>(SESSION_KEY)?.projects ?? []).filter(({ id }) => !known.has(id));
-	const ids = othersVisited().map(({ id }) => id);
-	const refreshed = await Promise.all(ids.map(projectOfOperator));
-	for (const id of ids) known.add(id);
-	const projects = [...session.projects, ...refreshed.filter((project) => project !== null)];
+	const ids = visited().map(({ id }) => id);
+	const from = nextRefetched < ids.length ? nextRefetched : 0;
+	const asked = ids.slice(from, from + REFETCHED);
+	nextRefetched = from + asked.length;
+	const refetched = await Promise.all(asked.map(projectOfOperator));
+	const found = new Map(asked.map((id, i) => [id, refetched[i] ?? null]));
 	// Others may have been visited meanwhile.
-	return { ...session, projects: [...projects, ...othersVisited()] };
+	const projects = visited().flatMap((project) => found.get(project.id) ?? (found.has(project.id) ? [] : [project]));
+	return { ...session, projects: [...session.projects, ...projects] };
 }
 
 /** Null if there is none. */
