@@ -20,12 +20,17 @@ export const hasByteOrderMark = (body: Uint8Array): boolean => BYTE_ORDER_MARK.e
 export function* changedBodies(body: Uint8Array): Generator<ChangedBody> {
 	yield {
 		change: "byte_order_mark",
-		body: hasByteOrderMark(body)
-			? Uint8Array.from(body.subarray(BYTE_ORDER_MARK.length))
-			: Uint8Array.from([...BYTE_ORDER_MARK, ...body]),
+		body: hasByteOrderMark(body) ? Uint8Array.from(body.subarray(BYTE_ORDER_MARK.length)) : withMark(body),
 	};
 	const text = new TextDecoder().decode(body);
 	for (const other of rewritten(text)) if (other !== text) yield { change: "reserialized", body: utf8(other) };
+}
+
+function withMark(body: Uint8Array): Uint8Array<ArrayBuffer> {
+	const marked = new Uint8Array(BYTE_ORDER_MARK.length + body.length);
+	marked.set(BYTE_ORDER_MARK);
+	marked.set(body, BYTE_ORDER_MARK.length);
+	return marked;
 }
 
 /** What frameworks make of a text that they tidy. */
