@@ -87,6 +87,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	});
 	await app.register(cookie);
 	app.decorateRequest("principal", null);
+	app.decorateRequest("projectId", null);
 	app.decorateRequest("countsAsRead", false);
 	app.decorateRequest("room", null);
 	app.decorateRequest("hasWaited", false);

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { until } from "../../../testkit/src/until.ts";
 import { TestApi } from "../../test/api/api.ts";
+import { member } from "../../test/api/browser.ts";
 import { METRICS } from "../base/budgets.ts";
+import { absentId } from "../base/ids.fixture.ts";
 import type { Shortage } from "../net/shortages.ts";
 import { StorageError } from "../storage/port.ts";
 
@@ -270,6 +272,32 @@ test("logs one of the requests that fail while storage has no room, then how man
 		expect(JSON.parse(lines()[1]!)).toMatchObject({ failures: 16, forMs: 10_000 });
 	} finally {
 		await full.close();
+	}
+});
+
+// Anyone who is signed in may ask for any project. Those names took the room in the log of the ones that failed.
+test("the log names no project that a failed request had no access to", async () => {
+	let isLost = false;
+	const set = await TestApi.start({
+		parts: ({ members }) => ({
+			members: new Proxy(members, {
+				get(target, name: keyof typeof members) {
+					if (name !== "roleOf" || !isLost) return target[name].bind(target);
+					return () => Promise.reject(new StorageError("lost", "The page is damaged."));
+				},
+			}),
+		}),
+	});
+	try {
+		const project = await set.project();
+		const browser = await member(set, project, "viewer", "mallory");
+		isLost = true;
+		const invented = absentId(project);
+		expect((await browser.call("GET", invented)).status).toBe(503);
+		expect(set.logs.filter((line) => line.includes("a request failed"))).toHaveLength(1);
+		expect(set.logs.join()).not.toContain(invented.split("/").at(-1));
+	} finally {
+		await set.close();
 	}
 });
 

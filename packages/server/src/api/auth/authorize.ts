@@ -32,6 +32,8 @@ declare module "fastify" {
 	interface FastifyRequest {
 		/** Null if the request is unauthenticated, or not authorized yet. */
 		principal: Principal | null;
+		/** The project in its path, if its principal has access to it. */
+		projectId: string | null;
 	}
 }
 
@@ -58,8 +60,10 @@ export async function authorize(request: FastifyRequest, route: Route, parts: Au
 	if (access === "signed_in" && principal.kind !== "person")
 		throw new Problem("forbidden", "Only users who are signed in to the dashboard may do this; this is an API key.");
 	const { project_id: projectId } = request.params as { project_id?: string };
-	if (projectId !== undefined) await checkRole(principal, projectId, route, parts);
-	else if (route.peopleOnly && principal.kind === "project") throw notForKeys();
+	if (projectId !== undefined) {
+		await checkRole(principal, projectId, route, parts);
+		request.projectId = projectId;
+	} else if (route.peopleOnly && principal.kind === "project") throw notForKeys();
 	if (access !== "operator" || principal.kind === "operator") return;
 	if (principal.kind === "project")
 		throw new Problem("forbidden", "Only the operator's key may do this; this is a project's key.");

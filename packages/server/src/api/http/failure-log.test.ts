@@ -6,7 +6,7 @@ import { StorageError } from "../../storage/port.ts";
 import type { StorageState } from "../storage-check.ts";
 import { FailureLog } from "./failure-log.ts";
 
-const REQUEST = { id: "r-1", routeOptions: { url: "/v1/projects" }, principal: null } as FastifyRequest;
+const REQUEST = { id: "r-1", routeOptions: { url: "/v1/projects" }, projectId: null } as FastifyRequest;
 const FULL = new StorageError("full", "The disk is full.");
 
 function logged() {
@@ -53,12 +53,10 @@ test("each other failure is logged", () => {
 	expect(clock.nextAt).toBeNull();
 });
 
-test("a line names the project of a caller who has been authenticated", () => {
+test("a line names the project of a request", () => {
 	const { clock, lines, log } = logged();
-	const params = { project_id: "proj_1" };
-	const principal = { kind: "operator" } as FastifyRequest["principal"];
-	log.add(FULL, { ...REQUEST, params, principal } as FastifyRequest);
-	log.add(FULL, { ...REQUEST, params: { project_id: "proj_2" } } as FastifyRequest);
+	log.add(FULL, { ...REQUEST, projectId: "proj_1" } as FastifyRequest);
+	log.add(FULL, REQUEST);
 	clock.advance(10_000);
 	log.add(FULL, REQUEST);
 	log.close();

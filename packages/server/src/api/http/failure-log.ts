@@ -28,14 +28,12 @@ export class FailureLog {
 		this.#outage = new RepeatedFailure(options, { failed: "a request failed", over: "requests no longer fail" });
 	}
 
-	add(error: unknown, { id: requestId, routeOptions: { url: route }, principal, params }: FastifyRequest): void {
+	add(error: unknown, { id: requestId, routeOptions: { url: route }, projectId }: FastifyRequest): void {
 		if (!(error instanceof StorageError)) {
 			this.#options.logger.error({ err: error, requestId, route }, "a request failed");
 			return;
 		}
-		// Anyone may name a project in a path.
-		const { project_id: projectId } = principal ? (params as { readonly project_id?: string }) : {};
-		this.#outage.failed(error, { requestId, route, ...(projectId !== undefined && { projectId }) });
+		this.#outage.failed(error, { requestId, route, ...(projectId !== null && { projectId }) });
 		this.#failsStill = true;
 		this.#timer ??= this.#soon();
 	}
