@@ -176,6 +176,24 @@ export function describeOutages(start: StartRig): void {
 			expect(rig.sender.sent[0]!.at).toBeGreaterThan(published);
 		});
 
+		// With a damaged page of theirs, 150 projects logged as many stacks a second.
+		test("projects whose webhooks can't be read are logged a few times together, until they can be", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			const projects = [rig.projectId, await rig.project(), await rig.project(), await rig.project()];
+			for (const projectId of projects) await rig.webhook("a", { projectId });
+			// After this long idle, they were released.
+			await storage.pass(rig.clock, 3 * MINUTE_MS);
+			storage.fail("loadLanes", 4 * projects.length);
+			for (const project of projects) await rig.publishAll(1, "delivery.success", project);
+			await storage.pass(rig.clock, MINUTE_MS);
+			const lines = (message: string) => rig.logged.filter((line) => line === message).length;
+			expect(lines("failed to read a project's webhooks")).toBeGreaterThan(0);
+			expect(lines("failed to read a project's webhooks")).toBeLessThan(5);
+			expect(lines("projects' webhooks are read again")).toBe(1);
+			expect(rig.settled).toHaveLength(projects.length);
+		});
+
 		test("webhooks that couldn't be read after a change are read again, and attempts in flight are settled", async () => {
 			// It was once dropped and sent again.
 			const storage = new FaultyStorage();

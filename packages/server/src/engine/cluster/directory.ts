@@ -7,6 +7,7 @@
  * are taken, lease-keeper.ts how they are renewed and released. Memory holds nothing of a released project.
  */
 import { type Moment, sleep } from "../../base/clock.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { type Claim, type EpochKeeper, type Lease, type LogEvent, StorageError } from "../../storage/port.ts";
 import { Actor } from "../actor/actor.ts";
 import type { LaneChange } from "../actor/applied-lanes.ts";
@@ -20,6 +21,7 @@ import { FailureBackoff, OwnedProjects } from "./projects.ts";
 
 /** Delay before a failed read of a project's webhooks is retried. */
 const RETRY_MS = 1_000;
+const LOAD_FAILED = "failed to read a project's webhooks";
 
 /** A snapshot of this node and its share of the cluster. */
 export interface NodeState {
@@ -43,6 +45,8 @@ export class Directory implements EpochKeeper {
 	/** Number of webhook changes being stored, by project. */
 	readonly #holds = new Map<string, number>();
 	readonly #failures: FailureBackoff;
+	/** Shared by all projects: in an outage, thousands of them fail every second. */
+	readonly #loadFailure: RepeatedFailure;
 	readonly #taker: LeaseTaker;
 	readonly #keeper: LeaseKeeper;
 	/** Both are null where this node has the database to itself. */
@@ -60,6 +64,10 @@ export class Directory implements EpochKeeper {
 		const { clock, logger } = context;
 		this.#owned = new OwnedProjects(activeProjects);
 		this.#failures = new FailureBackoff(clock, context.leaseTermMs);
+		this.#loadFailure = new RepeatedFailure(
+			{ logger, clock },
+			{ failed: LOAD_FAILED, over: "projects' webhooks are read again" },
+		);
 		const owned = this.#owned;
 		const { peers: storage } = context.storage;
 		const peers = storage && new Peers(context, { storage, actors: owned.actors, reload: this.#reloadHeld });
@@ -241,9 +249,13 @@ export class Directory implements EpochKeeper {
 		while (this.#owned.has(actor)) {
 			try {
 				await actor.load(change);
+				this.#loadFailure.succeeded();
 				return;
 			} catch (error) {
-				logger.error({ err: error, projectId, retryInMs: RETRY_MS }, "failed to read a project's webhooks");
+				const details = { projectId, retryInMs: RETRY_MS };
+				// Any other error is a bug, whose every stack is logged.
+				if (error instanceof StorageError) this.#loadFailure.failed(error, details);
+				else logger.error({ err: error, ...details }, LOAD_FAILED);
 				if (this.#owned.closing || clock.elapsed() >= giveUpAt) break;
 				await sleep(clock, RETRY_MS);
 			}
