@@ -51,7 +51,7 @@ export function readSealKeys(file: string, database: string): readonly Uint8Arra
 	if (existing !== null && !fs.existsSync(database))
 		throw new Error(
 			`The seal key ${file} exists, but its database ${database} is missing: put it back, or restore a backup with ` +
-				"posthorn restore. To start with an empty database, move the key away first.",
+				"posthorn restore. To start with an empty database, first create an empty file there.",
 		);
 	return existing;
 }
