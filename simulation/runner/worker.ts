@@ -22,7 +22,7 @@ process.on("message", ([task, fault]: [Task, Fault | null]) => {
 // was killed can't.
 process.on("disconnect", () => {
 	const [, , folder] = process.argv;
-	process.on("exit", () => folder !== undefined && rmSync(folder, { recursive: true, force: true }));
+	process.on("exit", () => folder !== undefined && rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 	process.exit();
 });
 // Ctrl-C reaches every process of the terminal; the one in front decides.

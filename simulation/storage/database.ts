@@ -92,8 +92,8 @@ class SqliteDatabase implements Database {
 	readonly #folder = mkdtempSync(join(tmpdir(), "posthorn-simulation-"));
 	readonly #opened = new Set<Storage>();
 	readonly #locks = new Set<() => void>();
-	/** Where the process ends in the middle of a world. */
-	readonly #remove = (): void => rmSync(this.#folder, { recursive: true, force: true });
+	/** Where the process ends in the middle of a world. SQLite's threads still run then, and may add a file meanwhile. */
+	readonly #remove = (): void => rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 
 	constructor(options: DatabaseOptions) {
 		this.#options = options;

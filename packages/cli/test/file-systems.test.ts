@@ -19,9 +19,12 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { COMMAND } from "./doctor.fixture.ts";
 
 const KEY = Buffer.alloc(32, 7).toString("base64");
-/** Mounts a file system, fills it, and runs a command: size, mode, mount point, content, command. */
+/**
+ * Mounts a file system, fills it, and runs a command: size, mode, mount point, content, command. Only the mount gets the
+ * mode: with a whole file system, a user who isn't root would also set its owner again, which is refused.
+ */
 const MOUNTED = `
-	mount -t tmpfs -o size="$1" tmpfs "$3" && cp -a "$4"/. "$3" && mount -o remount,"$2" "$3" && shift 4 && exec "$@"`;
+	mount -t tmpfs -o size="$1" tmpfs "$3" && cp -a "$4"/. "$3" && mount -o remount,bind,"$2" "$3" && shift 4 && exec "$@"`;
 const own = (...args: readonly string[]): string[] => ["--map-root-user", "--mount", ...args];
 
 /** Of a folder `mnt`, which is a file system with the content of the folder `from`. */

@@ -3,7 +3,6 @@ import { Budget } from "../../base/budget.ts";
 import { COMMITS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
-import { runByHalves } from "../../base/halves.ts";
 import type { IdSource } from "../../base/ids.ts";
 import { neverPause, runInSlices } from "../../base/turns.ts";
 import {
@@ -17,6 +16,7 @@ import {
 } from "../../storage/port.ts";
 import type { Directory } from "../cluster/directory.ts";
 import type { EventDraft, EventDrafts, EventFault, PublishOptions, PublishResult } from "../engine.ts";
+import { runByHalves } from "../halves.ts";
 import { faultsOf } from "./check.ts";
 
 /** Maximum time to batch events under load, milliseconds: less than a publisher notices. */

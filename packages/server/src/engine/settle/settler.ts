@@ -2,7 +2,6 @@ import { Budget } from "../../base/budget.ts";
 import { COMMITS } from "../../base/budgets.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
-import { runByHalves } from "../../base/halves.ts";
 import type { Logger } from "../../base/logger.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import {
@@ -14,6 +13,7 @@ import {
 	StorageError,
 	type Verdict,
 } from "../../storage/port.ts";
+import { runByHalves } from "../halves.ts";
 
 /** Maximum time to batch outcomes under load, milliseconds. Keeps small what a crash causes to be repeated. */
 const GATHER_MS = 20;
