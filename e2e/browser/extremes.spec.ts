@@ -257,7 +257,7 @@ test("a page prints while the menu of small screens is open", async ({ dashboard
 	for (const width of [390, 1_280]) {
 		await page.setViewportSize({ width, height: 844 });
 		await expect(menu).toBeHidden();
-		// Behind a dialog it has no role.
+		// While a dialog is open, the page has no roles.
 		await expect(page.locator("main h1")).toBeVisible();
 	}
 });

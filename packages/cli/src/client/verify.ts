@@ -20,7 +20,7 @@ export interface VerifyOptions extends ConnectionOptions {
 }
 
 const CONTEXT_BYTES = 24;
-/** A header as it arrived, also after the mark that curl writes before it. */
+/** A header line, with or without the mark that curl writes before it. */
 const HEADER = /^\s*(?:[<>]\s+)?([^\s:]+)\s*:\s*(.*?)\s*$/;
 
 export async function verify(options: VerifyOptions): Promise<void> {

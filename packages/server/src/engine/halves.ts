@@ -1,3 +1,5 @@
+import { StorageError } from "../storage/port.ts";
+
 /** What became of an item: its result, or why it has none. */
 export type Ran<R> = { readonly result: R } | { readonly error: unknown };
 
@@ -59,3 +61,6 @@ export async function runByHalves<T, R>(
 	}
 	return items.map((item) => ran.get(item)!);
 }
+
+/** Whether only some of the projects in a commit may be the reason for the error, such as a damaged page. */
+export const isPartial = (error: unknown): boolean => error instanceof StorageError && error.code === "unusable";

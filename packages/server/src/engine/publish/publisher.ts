@@ -5,18 +5,10 @@ import type { Clock } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
 import type { IdSource } from "../../base/ids.ts";
 import { neverPause, runInSlices } from "../../base/turns.ts";
-import {
-	type AppendedEvent,
-	type AppendRequest,
-	type AppendResult,
-	type LogEvent,
-	type LogStorage,
-	type NewEvent,
-	StorageError,
-} from "../../storage/port.ts";
+import type { AppendedEvent, AppendRequest, AppendResult, LogEvent, LogStorage, NewEvent } from "../../storage/port.ts";
 import type { Directory } from "../cluster/directory.ts";
 import type { EventDraft, EventDrafts, EventFault, PublishOptions, PublishResult } from "../engine.ts";
-import { runByHalves } from "../halves.ts";
+import { isPartial, runByHalves } from "../halves.ts";
 import { faultsOf } from "./check.ts";
 
 /** Maximum time to batch events under load, milliseconds: less than a publisher notices. */
@@ -224,9 +216,6 @@ export class Publisher {
 		for (const [projectId, events] of byProject) if (events.length > 0) this.#options.lanes.appended(projectId, events);
 	}
 }
-
-/** Whether only some of the projects may be the reason for the error, such as a damaged page. */
-const isPartial = (error: unknown): boolean => error instanceof StorageError && error.code === "unusable";
 
 /** Most text needs no counting, because a UTF-16 unit takes at most three bytes of UTF-8. */
 function isLarger(text: string, bytes: number): boolean {

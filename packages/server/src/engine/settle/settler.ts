@@ -13,7 +13,7 @@ import {
 	StorageError,
 	type Verdict,
 } from "../../storage/port.ts";
-import { runByHalves } from "../halves.ts";
+import { isPartial, runByHalves } from "../halves.ts";
 
 /** Maximum time to batch outcomes under load, milliseconds. Keeps small what a crash causes to be repeated. */
 const GATHER_MS = 20;
@@ -264,9 +264,6 @@ export class Settler {
 		return results;
 	}
 }
-
-/** Whether only some of the projects may be the reason for the error. */
-const isPartial = (error: unknown): boolean => error instanceof StorageError && error.code === "unusable";
 
 type Changes = Omit<Settlement, "projectId" | "generation">;
 
