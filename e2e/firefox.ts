@@ -28,6 +28,8 @@ const PAGES = [
 /** The codes of keys without a character (WebDriver, 17.4.2). */
 const [TAB, ENTER, ESCAPE] = ["\uE004", "\uE007", "\uE00C"];
 const IS_READY = "!!document.querySelector('h1') && !document.querySelector('[aria-busy=true]')";
+const MOTION_ENDED = `Promise.allSettled(document.getAnimations()
+	.filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity).map(({ finished }) => finished)).then(() => true)`;
 
 interface Reply {
 	readonly id?: number;
@@ -114,6 +116,7 @@ class Tab {
 	}
 
 	async picture(name: string): Promise<void> {
+		await this.run(MOTION_ENDED);
 		const { result } = await this.#send("browsingContext.captureScreenshot", { context: this.#context });
 		writeFileSync(join(FOLDER, `${name}.png`), Buffer.from(result.data, "base64"));
 		if (await this.run("document.documentElement.scrollWidth > document.documentElement.clientWidth"))
@@ -128,7 +131,7 @@ async function visit(tab: Tab, shop: Shop, webhookId: string): Promise<void> {
 	await tab.picture("sign-in");
 	await tab.run("document.querySelector('input').focus()");
 	await tab.press(`${ACCOUNT.email}${TAB}${ACCOUNT.password}${ENTER}`);
-	await tab.until("location.pathname.startsWith('/p/')");
+	await tab.until(`location.pathname.startsWith('/p/') && document.readyState === 'complete' && ${IS_READY}`);
 	for (const [width, look] of [
 		[1280, "wide"],
 		[390, "narrow"],
@@ -165,8 +168,11 @@ async function visit(tab: Tab, shop: Shop, webhookId: string): Promise<void> {
 	await tab.until("location.search.includes('order_id') && document.querySelectorAll('tbody tr').length === 1");
 }
 
-if (FIREFOX === undefined && NAMED) throw new Error(`FIREFOX names ${NAMED}, which doesn't exist.`);
-if (FIREFOX === undefined) throw new Error("There is no Firefox: apt-get install firefox-esr, or name one in FIREFOX.");
+if (FIREFOX === undefined) {
+	const missing = NAMED ? `FIREFOX names ${NAMED}, which doesn't exist.` : "There is no Firefox.";
+	console.error(`${missing} Install it with apt-get install firefox-esr, or name one in FIREFOX.`);
+	process.exit(1);
+}
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 await using shop = await Shop.open();
