@@ -1,7 +1,6 @@
-// `npm run set-version -- 0.2.0`: gives all workspaces this version, and names it in the documents and in deploy. Runs on
-// the project's own Node.
+// `npm run set-version -- 0.2.0`: gives all workspaces this version, and names it in the documents and in deploy.
 import { execFileSync } from "node:child_process";
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./setup.mjs";
 
@@ -15,25 +14,21 @@ const old = before.replaceAll(".", "\\.");
 
 /** In a package.json its own version and those of other workspaces; elsewhere those of packages and images. */
 const FILES = [
-	["{bench,packages/*}/package.json", new RegExp(`("(?:version|@posthorn/[a-z-]+)": ")${old}(")`, "g")],
+	[["bench/package.json", "packages/*/package.json"], new RegExp(`("(?:version|@posthorn/[a-z-]+)": ")${old}(")`, "g")],
 	[
-		"{README.md,packages/*/README.md,docs/**/*.md,deploy/**/*}",
+		["README.md", "packages/*/README.md", "docs/**/*.md", "deploy/**"],
 		new RegExp(`(posthorn[a-z-]*[-:]|newTag: )${old}()`, "g"),
 	],
 ];
-for (const [pattern, named] of FILES)
-	for (const path of globSync(pattern, { cwd: ROOT, exclude: (name) => name === "node_modules" })) {
+for (const [patterns, named] of FILES) {
+	const args = ["--glob-pathspecs", "ls-files", "-z", "--", ...patterns];
+	for (const path of execFileSync("git", args, { cwd: ROOT, encoding: "utf8" }).split("\0").slice(0, -1)) {
 		const file = join(ROOT, path);
-		let text;
-		try {
-			text = readFileSync(file, "utf8");
-		} catch (error) {
-			if (error.code === "EISDIR") continue;
-			throw error;
-		}
+		const text = readFileSync(file, "utf8");
 		const changed = text.replaceAll(named, `$1${version}$2`);
 		if (changed !== text) writeFileSync(file, changed);
 	}
+}
 execFileSync(process.platform === "win32" ? "npm.cmd" : "npm", ["install", "--package-lock-only", "--ignore-scripts"], {
 	cwd: ROOT,
 	stdio: "inherit",

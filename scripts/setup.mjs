@@ -38,8 +38,8 @@ export function install() {
 	const begun = Date.now();
 	console.error("Setting up: installing packages …");
 	const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-	// Whatever NODE_ENV and npm's settings leave out elsewhere.
-	const all = ["--include=dev", "--include=optional"];
+	// Whatever NODE_ENV and npm's settings leave out elsewhere. The packages run on the project's Node, not on npm's.
+	const all = ["--include=dev", "--include=optional", "--engine-strict=false"];
 	const { status, stdout, stderr, error } = spawnSync(npm, ["ci", "--no-audit", "--no-fund", ...all], {
 		cwd: ROOT,
 		encoding: "utf8",
