@@ -3712,7 +3712,7 @@ export interface components {
                 readonly delivered: number;
                 /** @description Attempts that failed and are retried, without test events. */
                 readonly retrying: number;
-                /** @description Attempts that failed and aren't retried, without test events. */
+                /** @description Attempts that failed and aren't retried, without test events. Deliveries closed without a request count, too. */
                 readonly failed: number;
                 /** @description The time within which half of the requests got a response or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p50_ms: number | null;
@@ -3726,9 +3726,9 @@ export interface components {
                 readonly delivered: number;
                 /** @description Attempts that failed and are retried, without test events. */
                 readonly retrying: number;
-                /** @description Attempts that failed and aren't retried, without test events. */
+                /** @description Attempts that failed and aren't retried, without test events. Deliveries closed without a request count, too. */
                 readonly failed: number;
-                /** @description The share of attempts that were delivered; null without attempts. */
+                /** @description The share of attempts that were delivered; null without attempts. Deliveries closed without a request don't count. */
                 readonly success_rate: number | null;
                 /** @description The time within which half of the requests got a response or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p50_ms: number | null;
@@ -3796,9 +3796,9 @@ export interface components {
                 readonly delivered: number;
                 /** @description Attempts that failed and are retried, without test events. */
                 readonly retrying: number;
-                /** @description Attempts that failed and aren't retried, without test events. */
+                /** @description Attempts that failed and aren't retried, without test events. Deliveries closed without a request count, too. */
                 readonly failed: number;
-                /** @description The share of attempts that were delivered; null without attempts. */
+                /** @description The share of attempts that were delivered; null without attempts. Deliveries closed without a request don't count. */
                 readonly success_rate: number | null;
                 /** @description The time within which 95% of the requests got a response or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p95_ms: number | null;
@@ -3815,7 +3815,7 @@ export interface components {
                 readonly delivered: number;
                 /** @description Attempts that failed and are retried, without test events. */
                 readonly retrying: number;
-                /** @description Attempts that failed and aren't retried, without test events. */
+                /** @description Attempts that failed and aren't retried, without test events. Deliveries closed without a request count, too. */
                 readonly failed: number;
             }[];
         };

@@ -27,6 +27,22 @@ async function deliver(project: string, ...statuses: number[]): Promise<string[]
 	return events;
 }
 
+// Deleting a webhook lowered the share of attempts that were delivered, although no receiver had refused anything.
+test("a delivery that was closed without a request isn't an attempt that could have been delivered", async () => {
+	const retrying = await TestApi.start({ retryDelaysMs: [3_600_000] });
+	try {
+		const project = await retrying.project();
+		const webhook = await retrying.webhook(project);
+		await retrying.deliver(project, 200, 503);
+		await retrying.call("DELETE", webhook);
+		await retrying.attempted();
+		const { json } = await retrying.call("GET", `${project}/stats`);
+		expect(json.total).toMatchObject({ delivered: 1, retrying: 1, failed: 1, success_rate: 0.5 });
+	} finally {
+		await retrying.close();
+	}
+});
+
 const BODIES = [
 	...["request_headers", "request_body", "response_body", "response_truncated"],
 	...["response_headers", "dns", "certificate"],

@@ -46,7 +46,9 @@ const route = routeIn("Insight");
 const outcomes = {
 	delivered: count("Attempts that were delivered, without test events."),
 	retrying: count("Attempts that failed and are retried, without test events."),
-	failed: count("Attempts that failed and aren't retried, without test events."),
+	failed: count(
+		"Attempts that failed and aren't retried, without test events. Deliveries closed without a request count, too.",
+	),
 };
 const milliseconds = (description: string) =>
 	orNull(
@@ -55,7 +57,7 @@ const milliseconds = (description: string) =>
 	);
 const SuccessRate = orNull(
 	Type.Number({ minimum: 0, maximum: 1 }),
-	"The share of attempts that were delivered; null without attempts.",
+	"The share of attempts that were delivered; null without attempts. Deliveries closed without a request don't count.",
 );
 const counts = {
 	events: count("Events that were appended to the project's log; 0 for a single webhook."),
@@ -206,8 +208,8 @@ const countsOf = (counts: port.AttemptCounts & { readonly events: number }) => (
 	p95_ms: counts.p95Ms,
 });
 
-function successRate({ delivered, retrying, failed }: port.AttemptCounts): number | null {
-	const all = delivered + retrying + failed;
+function successRate({ delivered, retrying, failed, closed }: port.AttemptCounts): number | null {
+	const all = delivered + retrying + failed - closed;
 	return all === 0 ? null : delivered / all;
 }
 
