@@ -15,9 +15,9 @@ test.describe("with long delays", () => {
 		for (let n = 1; n <= 2; n++) await shop.post(shop.path(`/webhooks/${id}/test`), { type: "purchase.completed" });
 		await receiver.count(2);
 		await page.goto(dashboard.project());
-		await expect(page.getByText("2 tests wait; next:")).toBeVisible();
+		await expect(page.getByText("2 tests wait; the next attempt is")).toBeVisible();
 		// They counted as deliveries.
-		const tile = page.getByRole("term").filter({ hasText: "To be retried" }).locator("..");
+		const tile = page.getByRole("term").filter({ hasText: "Waiting for a retry" }).locator("..");
 		await expect(tile.getByRole("link")).toHaveText("0");
 		await tile.getByRole("link").click();
 		await expect(page).toHaveURL(/test=false/);
@@ -93,6 +93,9 @@ test.describe("with short delays", () => {
 		const row = page.getByRole("listitem").filter({ hasText: "attempt 2 of 2, being sent" });
 		await expect(row).toHaveCount(1);
 		expect(await retry.count()).toBe(0);
+		await page.goto(dashboard.project());
+		// It was "next: being sent".
+		await expect(page.getByText("1 delivery waits; the next attempt is being sent", { exact: true })).toBeVisible();
 		await page.goto(dashboard.project("/logs"));
 		await expect(page.getByRole("row").filter({ hasText: "Waiting" })).toHaveCount(1);
 		expect(await retry.count()).toBe(0);

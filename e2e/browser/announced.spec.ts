@@ -101,7 +101,7 @@ test("the overview's links to the log say what they count", async ({ dashboard, 
 	await receiver.count(1);
 	await dashboard.enter(page);
 	await page.goto(dashboard.project());
-	for (const name of ["Delivered 1", "To be retried 0", "To decide 0"])
+	for (const name of ["Delivered 1", "Waiting for a retry 0", "To decide 0"])
 		await expect(page.getByRole("link", { name, exact: true })).toBeVisible();
 });
 

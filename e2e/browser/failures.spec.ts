@@ -350,7 +350,7 @@ test("the overview's figures that can't be loaded say so", async ({ dashboard, p
 			.locator("dl > div")
 			.filter({ has: page.getByText(name) })
 			.getByRole("definition");
-	await expect(tile("To be retried")).toHaveText("–");
+	await expect(tile("Waiting for a retry")).toHaveText("–");
 	await expect(tile("To decide")).toHaveText("–");
 	await expect(tile("Events")).toHaveText("0");
 });

@@ -212,7 +212,7 @@ test.describe("with long delays", () => {
 		await expect(incidents.getByRole("button")).toHaveCount(0);
 	});
 
-	// Incidents follow slowly: one said "2 waiting" below "To be retried 0".
+	// Incidents follow slowly: one said "2 waiting" below "Waiting for a retry 0".
 	test("once everything is delivered, no incident says that something waits", async ({ dashboard, page }) => {
 		const { shop } = dashboard;
 		const receiver = await shop.receiver();

@@ -19,7 +19,7 @@ test("pending deliveries of several webhooks are counted as deliveries, and dele
 	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(4);
 	await page.goto(dashboard.project());
 	// Two events that each wait for two webhooks were "4 events".
-	await expect(page.getByText("4 deliveries wait; next:")).toBeVisible();
+	await expect(page.getByText("4 deliveries wait; the next attempt is")).toBeVisible();
 	// The other tiles count deliveries, of which a "success rate" of attempts seemed to be one.
 	await expect(page.getByRole("term").filter({ hasText: "Attempts delivered" })).toBeVisible();
 

@@ -12,16 +12,12 @@ export interface ResponseFacts {
 interface Words {
 	/** At a station of the track: as short as possible. */
 	readonly station: string;
-	/** Within a sentence, after "attempt 3": `timed out`. */
+	/** Within a sentence, after "attempt 3" or "the last attempt": `timed out`. */
 	readonly said: string;
 	/** The drawer's headline: `The receiver didn't respond in time`. */
 	readonly headline: string;
-	/** Short, for tables: `timed out`. */
+	/** Short, for tables, and after a colon or in parentheses: `connection refused`. */
 	readonly short: string;
-	/** Begins a sentence: `Timing out`. */
-	readonly now: string;
-	/** Follows a name: `has timed out`. */
-	readonly has: string;
 }
 
 const WORDS: Readonly<Record<string, Words>> = {
@@ -30,168 +26,126 @@ const WORDS: Readonly<Record<string, Words>> = {
 		said: "timed out",
 		headline: "The receiver didn't respond in time",
 		short: "timeout",
-		now: "Not responding in time",
-		has: "hasn't responded in time",
 	},
 	dns_not_found: {
 		station: "no host",
-		said: "did not find the host",
+		said: "didn't find the host",
 		headline: "The receiver's host name wasn't found",
 		short: "host not found",
-		now: "Host name not found",
-		has: "has had a host name that isn't found",
 	},
 	dns_failed: {
 		station: "DNS",
-		said: "could not resolve the host name",
+		said: "couldn't resolve the host name",
 		headline: "The receiver's host name couldn't be resolved",
 		short: "DNS failed",
-		now: "Host name can't be resolved",
-		has: "has had DNS failures",
 	},
 	address_not_public: {
 		station: "blocked",
-		said: "was not sent to an address that is not public",
+		said: "wasn't sent because the address isn't public",
 		headline: "The receiver's address is not public",
 		short: "address not public",
-		now: "Address isn't public, so nothing is sent",
-		has: "has had an address that isn't public",
 	},
 	address_not_allowed: {
 		station: "blocked",
-		said: "was not sent to an address that the operator doesn't allow",
+		said: "wasn't sent because the operator doesn't allow the address",
 		headline: "The service's operator doesn't allow the receiver's address",
 		short: "address not allowed",
-		now: "Address isn't allowed by the operator, so nothing is sent",
-		has: "has had an address that the operator doesn't allow",
 	},
 	port_not_allowed: {
 		station: "blocked",
-		said: "was not sent to a port that the operator doesn't allow",
+		said: "wasn't sent because the operator doesn't allow the port",
 		headline: "The service's operator doesn't allow the URL's port",
 		short: "port not allowed",
-		now: "Port isn't allowed by the operator, so nothing is sent",
-		has: "has had a port that the operator doesn't allow",
 	},
 	connection_refused: {
 		station: "refused",
 		said: "was refused",
 		headline: "The receiver refused the connection",
 		short: "connection refused",
-		now: "Refusing connections",
-		has: "has refused connections",
 	},
 	connection_reset: {
 		station: "closed",
 		said: "was cut off before a response",
 		headline: "The receiver closed the connection without a response",
 		short: "connection closed",
-		now: "Closing connections without a response",
-		has: "has closed connections without a response",
 	},
 	host_unreachable: {
 		station: "no route",
-		said: "could not reach the host",
+		said: "couldn't reach the host",
 		headline: "The receiver's host couldn't be reached",
 		short: "unreachable",
-		now: "Unreachable",
-		has: "has been unreachable",
 	},
 	tls_untrusted: {
 		station: "TLS",
 		said: "got an untrusted certificate",
 		headline: "The receiver's certificate isn't trusted",
 		short: "untrusted certificate",
-		now: "Using an untrusted certificate",
-		has: "has used an untrusted certificate",
 	},
 	tls_expired: {
 		station: "expired",
 		said: "got an expired certificate",
 		headline: "The receiver's certificate has expired or isn't valid yet",
 		short: "expired certificate",
-		now: "Using an expired certificate",
-		has: "has used an expired certificate",
 	},
 	tls_wrong_host: {
 		station: "TLS",
 		said: "got another host's certificate",
 		headline: "The receiver's certificate is for another host",
 		short: "certificate of another host",
-		now: "Using another host's certificate",
-		has: "has used another host's certificate",
 	},
 	tls_costly: {
 		station: "TLS",
-		said: "met a costly TLS handshake",
+		said: "failed because the TLS handshake takes too much work",
 		headline: "The TLS handshake takes too much work",
 		short: "costly TLS handshake",
-		now: "TLS handshakes take too much work",
-		has: "has required costly TLS handshakes",
 	},
 	tls_failed: {
 		station: "TLS",
 		said: "couldn't establish a secure connection",
 		headline: "No secure connection could be established",
 		short: "no secure connection",
-		now: "No secure connection can be established",
-		has: "has refused secure connections",
 	},
 	malformed_response: {
 		station: "invalid",
 		said: "got a response that isn't HTTP",
 		headline: "The receiver's response isn't valid HTTP",
 		short: "invalid response",
-		now: "Responding with invalid HTTP",
-		has: "has responded with invalid HTTP",
 	},
 	sender_failed: {
 		station: "our fault",
 		said: "failed because of an error on our side",
 		headline: "The request failed because of an error on our side",
 		short: "error on our side",
-		now: "Failing because of an error on our side",
-		has: "has failed because of an error on our side",
 	},
 	expired: {
 		station: "too old",
-		said: "was not made because the event had expired",
+		said: "wasn't made because the event had expired",
 		headline: "The event's retention ended before it could be sent",
 		short: "expired",
-		now: "Events expire before they are delivered",
-		has: "has let events expire",
 	},
 	unsubscribed: {
 		station: "not sent",
-		said: "was not made because the webhook is no longer subscribed to this event type",
+		said: "wasn't made because the webhook is no longer subscribed to this event type",
 		headline: "The webhook is no longer subscribed to this event type",
 		short: "unsubscribed",
-		now: "No longer subscribed to its last event",
-		has: "has skipped an event",
 	},
 	deleted: {
 		station: "not sent",
-		said: "was not made because the webhook had been deleted",
+		said: "wasn't made because the webhook had been deleted",
 		headline: "The webhook was deleted",
 		short: "deleted",
-		now: "Deleted before its next attempt",
-		has: "was deleted before an attempt",
 	},
 	skipped: {
 		station: "skipped",
 		said: "was skipped when the webhook was resumed",
 		headline: "The event was skipped when the webhook was resumed",
 		short: "skipped",
-		now: "Its last event was skipped",
-		has: "has skipped an event",
 	},
 	test_cancelled: {
 		station: "cancelled",
 		said: "was cancelled",
 		headline: "The test event was cancelled",
 		short: "cancelled",
-		now: "Its last test was cancelled",
-		has: "has a cancelled test",
 	},
 };
 
@@ -200,8 +154,6 @@ const UNKNOWN: Words = {
 	said: "got no response",
 	headline: "No response",
 	short: "no response",
-	now: "Failing",
-	has: "has failed",
 };
 
 /** Codes of deliveries that were closed without a request. */
@@ -219,8 +171,6 @@ export const responseWords = ({ status_code, error_code }: ResponseFacts): Words
 				said: `returned ${status_code}`,
 				headline: `The receiver returned ${status_code}${reasonPhrase(status_code)}`,
 				short: String(status_code),
-				now: `Returning ${status_code}`,
-				has: `has returned ${status_code}`,
 			};
 
 /** The codes of attempts without a response, with short words for each. */
@@ -278,10 +228,10 @@ interface Spoken extends ResponseFacts {
 	readonly started_at: string;
 }
 
-/** An attempt as a screen reader reads it: `attempt 3 of 8, returned 500 at 14:02:11`. */
+/** An attempt as a screen reader reads it: `attempt 3 of 8 at 14:02:11, returned 500`. */
 export function attemptSentence(attempt: Spoken, total: number): string {
 	const at = timeOfDay(Date.parse(attempt.started_at), { seconds: true });
-	return `attempt ${attempt.attempt} of ${total}, ${responseWords(attempt).said} at ${at}`;
+	return `attempt ${attempt.attempt} of ${total} at ${at}, ${responseWords(attempt).said}`;
 }
 
 /** Names of the most common status codes of receivers (RFC 9110, 6585). */

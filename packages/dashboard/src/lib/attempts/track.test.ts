@@ -75,8 +75,8 @@ describe("a delivered series", () => {
 		const [line] = buildTrack(series({ retried: 1, end: "delivered" }), over, PLAN);
 		const second = START + TOOK_MS + 30_000;
 		expect(line?.stations.map(({ spoken }) => spoken)).toEqual([
-			`attempt 1 of 8, returned 500 at ${clock(START)}`,
-			`attempt 2 of 8, returned 200 at ${clock(second)}`,
+			`attempt 1 of 8 at ${clock(START)}, returned 500`,
+			`attempt 2 of 8 at ${clock(second)}, returned 200`,
 		]);
 	});
 });
@@ -126,7 +126,7 @@ describe("a series in progress", () => {
 		const [line] = buildTrack([first!], { ...delivery, attempt: 2, next_retry_at: iso(due) }, SHORT_PLAN);
 		expect(line?.total).toBe(3);
 		expect(line?.stations.map(({ state }) => state)).toEqual(["passed", "current", "coming"]);
-		expect(line?.stations[0]?.spoken).toBe(`attempt 1 of 3, returned 500 at ${clock(START)}`);
+		expect(line?.stations[0]?.spoken).toBe(`attempt 1 of 3 at ${clock(START)}, returned 500`);
 		expect(line?.stations[2]).toMatchObject({ at: due + 5_000, estimated: true, wait: 5_000 });
 	});
 

@@ -56,9 +56,9 @@ const health = (id: string, facts: HealthFacts): HealthFacts => ({ ...facts, web
 describe("responseWords", () => {
 	it("names the status, or why there was no response, or that there was none", () => {
 		expect(responseWords({ status_code: 503, error_code: null }).short).toBe("503");
-		expect(responseWords({ status_code: null, error_code: "tls_expired" }).now).toBe("Using an expired certificate");
+		expect(responseWords({ status_code: null, error_code: "tls_expired" }).short).toBe("expired certificate");
 		expect(responseWords({ status_code: null, error_code: "new_code" }).short).toBe("no response");
-		expect(responseWords({ status_code: null, error_code: null }).has).toBe("has failed");
+		expect(responseWords({ status_code: null, error_code: null }).short).toBe("no response");
 	});
 });
 
@@ -74,17 +74,35 @@ describe("failingSince", () => {
 	it("says what and since when", () => {
 		expect(failingSince(FAILING, NOW)).toBe("Returning 500 since 14:02");
 		const refused = { ...FAILING, last_attempt: unanswered("connection_refused", at(14, 25)) };
-		expect(failingSince(refused, NOW)).toBe("Failing since 14:02. Refusing connections now");
+		expect(failingSince(refused, NOW)).toBe("Failing since 14:02. The last attempt was refused");
 		expect(failingSince({ ...FAILING, recent: { minutes: 15, delivered: 1, failed: 40 } }, NOW)).toBe(
 			"Returning 500 since 14:02",
 		);
 		const few = { ...FAILING, down: false, recent: { minutes: 15, delivered: 1, failed: 40 } };
-		expect(failingSince(few, NOW)).toBe("40 of 41 attempts have failed in the last 15 minutes. Returning 500 now");
+		expect(failingSince(few, NOW)).toBe(
+			"40 of 41 attempts have failed in the last 15 minutes. The last attempt returned 500",
+		);
 		// The service decides from when on the few successes no longer count.
 		const down = { ...few, down: true, failing_since: answered(500, at(14, 29)) };
 		expect(failingSince(down, NOW)).toBe("Returning 500 since 14:29");
 		expect(failingSince({ ...FAILING, last_attempt: null }, NOW)).toBe("Failing");
 	});
+
+	// It said "Address isn't public, so nothing is sent since 14:02", and "has had a host name that isn't found since 14:02".
+	it.each(["dns_not_found", "dns_failed", "address_not_public", "tls_costly"])(
+		"names the error %s as the log does",
+		(code) => {
+			const { short } = responseWords({ status_code: null, error_code: code });
+			const health = {
+				...{ ...FAILING, webhook_id: "a" },
+				...{ last_attempt: unanswered(code, at(14, 25)), failing_since: unanswered(code, at(14, 2)) },
+			};
+			expect(failingSince(health, NOW)).toBe(`Failing since 14:02: ${short}`);
+			expect(projectSentence([webhook("a")], [health], NOW)).toBe(
+				`Your webhook is failing: a.example, since 14:02 (${short}).`,
+			);
+		},
+	);
 });
 
 describe("projectSentence", () => {
@@ -97,7 +115,7 @@ describe("projectSentence", () => {
 		);
 		const changed = { ...FAILING, last_attempt: unanswered("timeout", at(14, 25)) };
 		expect(projectSentence(four.slice(0, 1), healths(changed), NOW)).toBe(
-			"Your webhook is failing: Accounting has failed since 14:02.",
+			"Your webhook is failing: Accounting, since 14:02.",
 		);
 	});
 
@@ -278,11 +296,11 @@ describe("webhookSentence", () => {
 		});
 		const again = { ...UNSTABLE, failing_since: FAILING.failing_since, last_attempt: FAILING.last_attempt };
 		expect(webhookSentence({ ...again, dead_letters: 2 }, NOW)).toEqual({
-			text: "9 of 60 attempts have failed in the last 15 minutes. Returning 500 now. 2 deliveries failed for good and can be replayed.",
+			text: "9 of 60 attempts have failed in the last 15 minutes. The last attempt returned 500. 2 deliveries failed for good and can be replayed.",
 			action: "replay",
 		});
 		const quiet = { ...again, recent: { ...UNSTABLE.recent, delivered: 0, failed: 0 } };
-		expect(webhookSentence(quiet, NOW).text).toBe("Returning 500 at the last attempt.");
+		expect(webhookSentence(quiet, NOW).text).toBe("The last attempt returned 500.");
 		const idle: HealthFacts = { ...HEALTHY, state: "idle", last_delivered_at: null };
 		expect(webhookSentence(idle, NOW).action).toBe("test");
 		expect(webhookSentence({ ...idle, last_delivered_at: at(14, 28) }, NOW)).toEqual({

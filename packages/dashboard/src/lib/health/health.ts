@@ -1,4 +1,4 @@
-import { responseWords } from "../attempts/attempt-words.ts";
+import { type ResponseFacts, responseWords } from "../attempts/attempt-words.ts";
 import { pendingOf, pendingWords } from "../attempts/pending.ts";
 import { lowerFirst } from "../text/case.ts";
 import { cutEnd } from "../text/cut.ts";
@@ -62,18 +62,24 @@ export const splitDeleted = (name: string): readonly [name: string, mark: string
 	name.endsWith(` ${DELETED}`) ? [name.slice(0, -DELETED.length - 1), DELETED] : [name, ""];
 
 /**
- * `Returning 500 since 14:02`. Names both failures if the first one was different, and how many attempts were accepted if
- * some were just now.
+ * `Returning 500 since 14:02`, `Failing since 14:02: connection refused`. Says how the last attempt ended if the first
+ * failure was different, and how many attempts were accepted if some were just now.
  */
 export function failingSince(health: HealthFacts, now: number): string {
 	const { last_attempt: last, failing_since: first } = health;
 	if (last === null) return "Failing";
-	const { now: words } = responseWords(last);
 	if (first === null) return recentFailures(health);
-	if (!health.down) return `${recentFailures(health)}. ${words} now`;
+	if (!health.down) return `${recentFailures(health)}. ${lastAttempt(last)}`;
 	const since = shortTime(Date.parse(first.started_at), now);
-	return responseWords(first).now === words ? `${words} since ${since}` : `Failing since ${since}. ${words} now`;
+	if (!isSame(first, last)) return `Failing since ${since}. ${lastAttempt(last)}`;
+	const { short } = responseWords(last);
+	return last.status_code === null ? `Failing since ${since}: ${short}` : `Returning ${short} since ${since}`;
 }
+
+const isSame = (first: ResponseFacts, last: ResponseFacts) => responseWords(first).short === responseWords(last).short;
+
+/** `The last attempt returned 500`. */
+const lastAttempt = (last: ResponseFacts): string => `The last attempt ${responseWords(last).said}`;
 
 /** `9 of 60 attempts have failed in the last 15 minutes`. */
 export function recentFailures({ recent: { minutes, delivered, failed } }: Pick<HealthFacts, "recent">): string {
@@ -86,17 +92,19 @@ export function recentFailures({ recent: { minutes, delivered, failed } }: Pick<
 	return `${few} failed in the last ${minutes} minutes`;
 }
 
-/** What is wrong with an unstable webhook: `9 of 60 attempts have failed in the last 15 minutes. Returning 500 now`. */
+/**
+ * What is wrong with an unstable webhook: `9 of 60 attempts have failed in the last 15 minutes. The last attempt returned
+ * 500`.
+ */
 export function unstableWords(health: HealthFacts): string {
 	const { last_attempt: last, failing_since: first, recent } = health;
 	const isFailing = last !== null && first !== null;
-	if (recent.delivered + recent.failed === 0)
-		return isFailing ? `${responseWords(last).now} at the last attempt` : "Unstable";
+	if (recent.delivered + recent.failed === 0) return isFailing ? lastAttempt(last) : "Unstable";
 	const words = recentFailures(health);
-	return isFailing ? `${words}. ${responseWords(last).now} now` : words;
+	return isFailing ? `${words}. ${lastAttempt(last)}` : words;
 }
 
-/** `Accounting has returned 500 since 14:02`. */
+/** `Accounting has returned 500 since 14:02`, `Accounting, since 14:02 (connection refused)`. */
 function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): string {
 	const name = nameInSentence(webhook);
 	const { last_attempt: last, failing_since: first } = health;
@@ -104,9 +112,12 @@ function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): str
 		const words = recentFailures(health);
 		return `${name}, where ${lowerFirst(words)}`;
 	}
-	const words = responseWords(last).has;
 	const since = shortTime(Date.parse(first.started_at), now);
-	return responseWords(first).has === words ? `${name} ${words} since ${since}` : `${name} has failed since ${since}`;
+	if (!isSame(first, last)) return `${name}, since ${since}`;
+	const { short } = responseWords(last);
+	return last.status_code === null
+		? `${name}, since ${since} (${short})`
+		: `${name} has returned ${short} since ${since}`;
 }
 
 const isAre = (count: number) => (count === 1 ? "is" : "are");

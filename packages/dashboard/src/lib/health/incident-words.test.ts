@@ -40,7 +40,7 @@ describe("an incident", () => {
 		expect(incidentCause(ONGOING)).toBe("Returning 500");
 		const refused = { status_code: null, error_code: "connection_refused" };
 		expect(incidentCause({ ...OVER, ...refused })).toBe("Connection refused");
-		expect(incidentCause({ ...ONGOING, ...refused })).toBe("Refusing connections");
+		expect(incidentCause({ ...ONGOING, ...refused })).toBe("Connection refused");
 		// It lasts a few minutes longer, while nothing fails anymore.
 		expect(incidentCause({ ...ONGOING, deliveries: DELIVERIES })).toBe("Returned 500");
 		expect(incidentCause({ ...ONGOING, deliveries: { ...DELIVERIES, capped: true } })).toBe("Returning 500");
@@ -51,7 +51,7 @@ describe("an incident", () => {
 		expect(incidentCause(ONGOING, true)).toBe("Returned 500 until it was paused");
 		expect(incidentSpan(ONGOING, NOW, true)).toBe("From 10:34");
 		expect(incidentCause({ ...ONGOING, status_code: null, error_code: "timeout" }, true)).toBe(
-			"Timeout until it was paused",
+			"Failed until it was paused: timeout",
 		);
 		expect(incidentCause(OVER, true)).toBe("Returned 500");
 		expect(incidentSpan(OVER, NOW, true)).toBe("10:34–11:20");

@@ -35,15 +35,16 @@ export function incidentSpan({ state, started_at, ended_at }: IncidentFacts, now
 }
 
 /**
- * `Returning 500` while it is ongoing, then `Returned 500`, or `Timeout` if there was no response. After all of its
+ * `Returning 500` while it is ongoing, then `Returned 500`; `Timeout` if there was no response. After all of its
  * deliveries were delivered, an incident remains ongoing for a few minutes, although nothing fails anymore. One whose
  * webhook is paused remains so, although nothing is sent.
  */
 export function incidentCause({ state, status_code, error_code, deliveries }: IncidentFacts, paused = false): string {
-	const { now, short } = responseWords({ status_code, error_code });
-	const past = status_code === null ? upperFirst(short) : `Returned ${short}`;
-	if (state === "over" || isRecovered(deliveries)) return past;
-	return paused ? `${past} until it was paused` : now;
+	const { short } = responseWords({ status_code, error_code });
+	const isOver = state === "over" || isRecovered(deliveries);
+	if (status_code === null) return paused && !isOver ? `Failed until it was paused: ${short}` : upperFirst(short);
+	if (isOver) return `Returned ${short}`;
+	return paused ? `Returned ${short} until it was paused` : `Returning ${short}`;
 }
 
 const isRecovered = ({ count, capped, delivered }: IncidentFacts["deliveries"]): boolean =>

@@ -65,7 +65,7 @@ function Outlook({ attempt, state, isNewest, tries }: VerdictProps & { tries: re
 			"The next attempt is in progress."
 		) : (
 			<>
-				Next retry: <When at={state.nextAt} words={dueWords} />.
+				The next retry is <When at={state.nextAt} words={dueWords} />.
 			</>
 		);
 	}

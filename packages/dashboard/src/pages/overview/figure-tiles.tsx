@@ -36,7 +36,7 @@ export function FigureTiles({ projectId, stats, waiting, dead, failed }: FigureT
 				log={log({ state: "delivered", test: false, ...(since === undefined ? {} : { since }) })}
 			/>
 			<Tile
-				name={<Outcome kind="retrying" plain label="To be retried" />}
+				name={<Outcome kind="retrying" plain label="Waiting for a retry" />}
 				value={count(waiting)}
 				log={log({ state: "waiting", test: false })}
 			/>

@@ -159,7 +159,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 				description={
 					nextDue === undefined ? undefined : (
 						<>
-							{waitWords(pending)}; next: <When at={nextDue} words={dueWords} />
+							{waitWords(pending)}; the next attempt is <When at={nextDue} words={dueWords} />
 						</>
 					)
 				}

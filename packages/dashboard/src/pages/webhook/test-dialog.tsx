@@ -166,7 +166,7 @@ function ResponseResult({ attempt, projectId }: { attempt: Attempt; projectId: s
 				{next_retry_at === null ? null : (
 					<>
 						{" "}
-						Next retry: <When at={next_retry_at} words={dueWords} />.
+						The next retry is <When at={next_retry_at} words={dueWords} />.
 					</>
 				)}
 			</Text>
