@@ -1,6 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { NewEvent } from "@posthorn/client";
@@ -205,6 +207,22 @@ test.runIf(process.platform === "linux")("takes keys in the foreground of a term
 	expect(await within("the shell to end", ended)).toEqual([0, null]);
 	expect(arrived()).toEqual(["evt_a", "evt_b", "evt_b"]);
 	expect(await said).toContain("r sends the last event again, q or Ctrl-C ends.");
+});
+
+// It only took keys once the service had responded.
+test.runIf(process.platform === "linux")("q ends it while the service hangs", async () => {
+	const asked = Promise.withResolvers<void>();
+	const silent = createServer(() => asked.resolve());
+	await once(silent.listen(0, "127.0.0.1"), "listening");
+	const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+	const shell = atTerminal(`posthorn listen ${receiver.port} --url ${url} --project ${project.id}`);
+	const ended = once(shell, "close");
+	await within("the call", asked.promise);
+	shell.stdin!.write("q");
+	// After half a minute, it ends with an error.
+	expect(await within("the shell to end", ended)).toEqual([130, null]);
+	silent.closeAllConnections();
+	await once(silent.close(), "close");
 });
 
 test("the audit log says who listened, where to, and to which types", async () => {

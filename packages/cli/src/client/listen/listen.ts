@@ -49,28 +49,32 @@ export async function listen(to: string | undefined, options: ListenOptions): Pr
 		throw new UsageError(["--since and --from can't be combined."]);
 	const { since } = options;
 	const span = since === undefined ? null : { text: since, ms: parseSpan(since) };
-	const connection = await connect(options);
-	const progress = new ProgressFile(connection.url, connection.project, target, types ?? null);
-	const start = await startingPoint(connection, progress, options.from, span);
-	await record(connection, target, types);
-	const signer = { secret, brand: await brandOf(connection.url) };
-	const forwarder = new Forwarder(target, signer, options.json === true);
-
 	const stop = new AbortController();
-	const signals = listenForStop();
-	void signals.first.then(() => stop.abort(new Stopped()));
-	void signals.second.then(() => process.exit(130));
-	const releaseKeys = watchKeys({ r: () => forwarder.resend(stop.signal), q: () => stop.abort(new Stopped()) });
-
-	if (!options.json) console.log(`WEBHOOK_SECRET=${secret}`);
-	note(`Forwarding ${types ? types.join(", ") : "all events"} of ${connection.project} to ${target.href}`);
-	note(start.message);
-	note(`Replays and test events go to webhooks, not here. Send one here: posthorn replay --event evt_… --to ${to}`);
-	if (hasKeys()) note("r sends the last event again, q or Ctrl-C ends.");
-	if (options.json)
-		printJson({ kind: "ready", target: target.href, project: connection.project, from: start.position });
-
+	let forwarder: Forwarder | undefined;
+	const releaseKeys = watchKeys({
+		r: () => forwarder?.resend(stop.signal),
+		// Until there is something to stop, such as while the service hangs, it ends the process, as Ctrl-C does.
+		q: () => (forwarder === undefined ? process.exit(130) : stop.abort(new Stopped())),
+	});
 	try {
+		const connection = await connect(options);
+		const progress = new ProgressFile(connection.url, connection.project, target, types ?? null);
+		const start = await startingPoint(connection, progress, options.from, span);
+		await record(connection, target, types);
+		const signer = { secret, brand: await brandOf(connection.url) };
+		forwarder = new Forwarder(target, signer, options.json === true);
+
+		const signals = listenForStop();
+		void signals.first.then(() => stop.abort(new Stopped()));
+		void signals.second.then(() => process.exit(130));
+
+		if (!options.json) console.log(`WEBHOOK_SECRET=${secret}`);
+		note(`Forwarding ${types ? types.join(", ") : "all events"} of ${connection.project} to ${target.href}`);
+		note(start.message);
+		note(`Replays and test events go to webhooks, not here. Send one here: posthorn replay --event evt_… --to ${to}`);
+		if (hasKeys()) note("r sends the last event again, q or Ctrl-C ends.");
+		if (options.json)
+			printJson({ kind: "ready", target: target.href, project: connection.project, from: start.position });
 		await forward(connection, forwarder, progress, start, types, stop.signal);
 	} catch (error) {
 		if (!(stop.signal.reason instanceof Stopped)) throw error;
