@@ -154,17 +154,19 @@ test("descriptions and ids tell webhooks with the same URL apart", async () => {
 	expect(out).toMatch(new RegExp(`^${ids[1]} .*/twins +${"😀".repeat(29)}… +customer.created$`, "mu"));
 
 	const tail = new Running(on.user.spawn(["logs", "tail", "--json", "--type", "customer.created"]));
-	await on.project.publish({ type: "customer.created", data: {} });
+	await on.project.publish({ type: "customer.created", data: { order_id: "ord_7" } });
 	await tail.until("both attempts", () => ids.every((id) => tail.lines.some(({ webhook_id }) => webhook_id === id)));
 	await tail.end("SIGINT");
 	const list = async (...args: string[]) =>
 		(await on.user.run(["logs", "list", "--type", "customer.created", ...args])).out;
-	for (const id of ids) expect(await list()).toContain(`  ${id}  https://receiver.invalid/twins\n`);
-	expect(await list("--webhook", ids[0])).toMatch(/ {2}https:\/\/receiver\.invalid\/twins\n/);
+	// They had no descriptions or order ids.
+	for (const [id, description] of [[ids[0], "Accounting"] as const, [ids[1], long] as const])
+		expect(await list()).toContain(`  order ord_7  ${id}  ${description}  https://receiver.invalid/twins\n`);
+	expect(await list("--webhook", ids[0])).toMatch(/ {2}Accounting {2}https:\/\/receiver\.invalid\/twins\n/);
 	expect(await list("--webhook", ids[0])).not.toContain(ids[0]);
 	if (process.platform === "linux") {
 		// A narrow terminal cut the ids.
-		const { shown } = await on.user.runAtTerminal("stty cols 100; posthorn logs list --type customer.created");
+		const { shown } = await on.user.runAtTerminal("stty cols 120; posthorn logs list --type customer.created");
 		for (const id of ids) expect(shown).toMatch(new RegExp(`  ${id}\\r?$`, "m"));
 	}
 	for (const id of ids) await on.user.run(["webhooks", "delete", id, "--yes"]);
@@ -255,6 +257,11 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 		).size,
 	).toBe(1);
 
+	const [retried] = tail.lines.filter(({ event_id, status }) => event_id === "evt_3" && status === "retrying");
+	// It said "next attempt 1 min ago".
+	expect((await on.user.run(["logs", "get", String(retried!.id)])).out).toMatch(
+		/Result +↻ retried; the newest attempt is att_\w+ \(#2, failed\)\n/,
+	);
 	const [newest] = JSON.parse(
 		`[${(await on.user.run(["logs", "list", "--event", "evt_3", "--limit", "1", "--json"])).out}]`,
 	);

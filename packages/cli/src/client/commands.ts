@@ -39,7 +39,8 @@ Examples:
   posthorn trigger delivery.success --data @event.json --publish`,
 	verify: `
 Give the raw body and the headers as they arrived. The secret comes from WEBHOOK_SECRET, --secret-file or a prompt. With
---event it fetches the bytes that were sent, and shows the first that differs. Exit code 1 if anything is wrong.
+--event it fetches the bytes that were sent, and shows the first that differs; with --json, "byte" counts from 0. Exit
+code 1 if anything is wrong.
 
 Examples:
   posthorn verify --body body.json --timestamp 1795232856 --signature 5257a8…
@@ -52,7 +53,7 @@ Examples:
   posthorn events get evt_…`,
 	logs: `
 In a list, ✔ marks attempts that were delivered, ↻ those with a retry, and ✘ the last ones of failed deliveries. #2 is a
-delivery's second attempt, #1r3 the first one of its third replay.
+delivery's second attempt, #1r3 the first one of its third replay. Webhooks with the same URL have their ids.
 
 Examples:
   posthorn logs tail

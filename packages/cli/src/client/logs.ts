@@ -12,6 +12,7 @@ import { parseType } from "./event-types.ts";
 import { parseLimit } from "./limit.ts";
 import { parseSpan } from "./listen/listen-position.ts";
 import { ago, clean, cleanLines, colored, cut, note, printFields, printJson, warn } from "./output.ts";
+import { allWebhooks } from "./webhooks.ts";
 
 export interface LogOptions extends ConnectionOptions {
 	readonly webhook?: string;
@@ -34,8 +35,7 @@ export async function listLogs(options: LogOptions): Promise<void> {
 	const limit = parseLimit(options.limit ?? "50");
 	const { client, project } = await connect(options);
 	const found = await newest(client, project, filter, limit);
-	const show = printer(options.json === true);
-	show(found.reverse());
+	await printer(client, project, options.json === true)(found.reverse());
 	if (found.length === 0 && !options.json) note("No attempts found.");
 }
 
@@ -49,7 +49,7 @@ export async function tailLogs(options: LogOptions): Promise<void> {
 	void signals.first.then(() => stop.abort());
 	void signals.second.then(() => process.exit(130));
 	const { signal } = stop;
-	const show = printer(options.json === true);
+	const show = printer(client, project, options.json === true, signal);
 	const seen = new Map<string, number>();
 	/** When the newest attempt began; null if there is none. */
 	let last: number | null = null;
@@ -58,8 +58,8 @@ export async function tailLogs(options: LogOptions): Promise<void> {
 	while (!signal.aborted) {
 		try {
 			const fresh = hasBegun ? await unseen() : await past();
+			await show(fresh.reverse());
 			hasBegun = true;
-			show(fresh.reverse());
 			fresh.forEach(remember);
 			isAway = false;
 		} catch (error) {
@@ -158,22 +158,33 @@ function filterOf({ webhook, type, status, event, since }: LogOptions): AttemptQ
 const [TYPE_WIDTH, ID_WIDTH] = [21, 30];
 /** The series, and a count of milliseconds. */
 const [SERIES_WIDTH, MS_WIDTH] = [4, 5];
-/** Where less is left for the URL, it is left out. */
-const LEAST_URL = 16;
+/** Where less is left for the description and the URL, they are left out. */
+const LEAST_NAME = 16;
 const MARKS = { delivered: colors.green("✔"), retrying: colors.yellow("↻"), failed: colors.red("✘") };
 
-/** Prints attempts. If several webhooks among those printed so far have the same URL, their ids tell them apart. */
-function printer(json: boolean): (attempts: readonly Attempt[]) => void {
-	if (json) return (attempts) => attempts.forEach(printJson);
+/**
+ * Prints attempts, each with its webhook's description and URL. If several webhooks among those printed so far have the
+ * same URL, their ids tell them apart.
+ */
+function printer(client: Client, project: string, json: boolean, signal?: AbortSignal) {
+	if (json) return async (attempts: readonly Attempt[]) => attempts.forEach(printJson);
+	const descriptions = new Map<string, string>();
 	const webhooks = new Map<string, Set<string>>();
-	return (attempts) => {
+	return async (attempts: readonly Attempt[]) => {
+		if (attempts.some(({ webhook_id }) => !descriptions.has(webhook_id))) {
+			const known = await allWebhooks(client, project, signal);
+			// Those of webhooks that were deleted aren't sought again.
+			for (const { webhook_id } of attempts) descriptions.set(webhook_id, "");
+			for (const { id, description } of known) descriptions.set(id, description);
+		}
 		for (const { url, webhook_id } of attempts) webhooks.set(url, (webhooks.get(url) ?? new Set()).add(webhook_id));
-		for (const attempt of attempts) print(attempt, webhooks.get(attempt.url)!.size > 1);
+		for (const attempt of attempts)
+			print(attempt, descriptions.get(attempt.webhook_id)!, webhooks.get(attempt.url)!.size > 1);
 	};
 }
 
-function print(attempt: Attempt, withWebhook: boolean): void {
-	const { started_at, event_type, event_id, status, status_code, error_code, response_ms, url, webhook_id } = attempt;
+function print(attempt: Attempt, description: string, withWebhook: boolean): void {
+	const { started_at, event_type, event_id, order_id, status, status_code, error_code, response_ms } = attempt;
 	const time = new Date(started_at).toTimeString().slice(0, 8);
 	const cells = [
 		colors.dim(time),
@@ -183,10 +194,12 @@ function print(attempt: Attempt, withWebhook: boolean): void {
 		`${String(response_ms).padStart(MS_WIDTH)} ms`,
 		status_code === null ? colors.red(error_code ?? "no response") : colored(status_code),
 	];
-	if (withWebhook) cells.push(webhook_id);
+	if (order_id !== null) cells.push(`order ${clean(order_id)}`);
+	if (withWebhook) cells.push(attempt.webhook_id);
 	const row = cells.join("  ");
 	const left = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - stripVTControlCharacters(row).length - 2;
-	console.log(left < LEAST_URL ? row : `${row}  ${cut(clean(url), left)}`);
+	const name = `${description && `${description}  `}${attempt.url}`;
+	console.log(left < LEAST_NAME ? row : `${row}  ${cut(clean(name), left)}`);
 }
 
 /** `#2`, or `#1r3` for the first attempt of the third replay. */
@@ -205,11 +218,11 @@ export async function getLog(id: string, options: ConnectionOptions & { readonly
 	});
 	const attempt = data!;
 	if (options.json) return printJson(attempt);
-	const { status, status_code, error, response_ms, next_retry_at, request_headers, response_body } = attempt;
-	const next = next_retry_at === null ? "" : `, next attempt ${ago(next_retry_at)}`;
+	const { status, status_code, error, response_ms, request_headers, response_body } = attempt;
+	const result = status === "retrying" ? await retryOf(client, project, attempt) : status;
 	printFields([
 		["Attempt", `${attempt.id}  ${colors.dim(seriesOf(attempt))}`],
-		["Result", `${MARKS[status]} ${status}${next}`],
+		["Result", `${MARKS[status]} ${result}`],
 		["Event", `${clean(attempt.event_id)}  ${attempt.event_type}${attempt.test ? "  (test event)" : ""}`],
 		["Webhook", attempt.webhook_id],
 		["Started", `${attempt.started_at}  ${colors.dim(ago(attempt.started_at))}`],
@@ -233,6 +246,19 @@ export async function getLog(id: string, options: ConnectionOptions & { readonly
 		: "";
 	console.log(`\n${colors.bold("Response body")}${cut}`);
 	console.log(response_body === "" ? colors.dim("empty") : cleanLines(response_body));
+}
+
+/** What has followed an attempt with a retry, or will. */
+async function retryOf(
+	client: Client,
+	project: string,
+	{ id, event_id, webhook_id, next_retry_at }: Pick<Attempt, "id" | "event_id" | "webhook_id" | "next_retry_at">,
+): Promise<string> {
+	const [last] = (await attempts(client, project, { event_id, webhook_id: [webhook_id], limit: 1 })).data;
+	if (last !== undefined && last.id !== id)
+		return `retried; the newest attempt is ${last.id} (${seriesOf(last)}, ${last.status})`;
+	if (next_retry_at === null) return "retrying";
+	return `retrying, next attempt ${Date.parse(next_retry_at) > Date.now() ? "" : "due "}${ago(next_retry_at)}`;
 }
 
 function showHeaders(headers: Readonly<Record<string, string>>): void {

@@ -19,8 +19,7 @@ const ONE = "/v1/projects/{project_id}/webhooks/{webhook_id}";
 
 export async function listWebhooks(options: ConnectionOptions): Promise<void> {
 	const { client, project } = await connect(options);
-	const path = { project_id: project };
-	const webhooks = await allOf((query) => client.api.GET(COLLECTION, { params: { path, query } }));
+	const webhooks = await allWebhooks(client, project);
 	if (options.json) return webhooks.forEach(printJson);
 	if (webhooks.length === 0) return note("There are no webhooks yet: posthorn webhooks create URL --events TYPE,…");
 	const healths = await healthsOf(client, project);
@@ -37,6 +36,12 @@ export async function listWebhooks(options: ConnectionOptions): Promise<void> {
 		]),
 	);
 }
+
+/** Oldest first. */
+export const allWebhooks = (client: Client, project: string, signal?: AbortSignal) =>
+	allOf((query) =>
+		client.api.GET(COLLECTION, { params: { path: { project_id: project }, query }, ...(signal && { signal }) }),
+	);
 
 /** The most characters of a description in the table: it may have 200. */
 const DESCRIPTION_WIDTH = 30;
