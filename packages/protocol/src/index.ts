@@ -16,6 +16,7 @@ export {
 	TIMESTAMP_TOLERANCE_S,
 } from "./headers.ts";
 export { isoTime, isoTimeOrNull } from "./iso-time.ts";
+export { LOG_FILTERS } from "./log-filters.ts";
 export { isMissingSecret } from "./missing-secret.ts";
 export { NAME_DETAIL, NAME_LENGTH, NAME_PATTERN, nameFaults } from "./names.ts";
 export { eachElement, eachMember, memberSource } from "./raw-json.ts";

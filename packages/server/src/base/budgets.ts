@@ -143,9 +143,7 @@ export const EXPORTS = {
 export const LOG_READS = {
 	/** Attempts scanned for a filter by status code, which has no index, among those that the other filters match. */
 	attemptsScanned: 500,
-	/** Combinations of a list's filter values, each of which is a query. */
-	combinations: 30,
-	/** Attempts read per step of a list of deliveries, of all combinations together, even if fewer are requested. */
+	/** Attempts read per step of a list of deliveries, of all its filters' combinations, even if fewer are requested. */
 	attemptsPerStep: 100,
 	/** Webhooks whose health is read at a time: others' reads wait for these, and a project may have thousands. */
 	webhooksPerStep: 50,
@@ -169,8 +167,6 @@ export const SEARCH = {
 	ofCommonReference: { events: 50, attempts: 150 },
 	/** Events with more bytes aren't read for their order id when deliveries, attempts or pending retries are listed. */
 	orderIdBytes: 16_384,
-	/** Values of one filter. */
-	values: 20,
 	/**
 	 * Events or attempts read per step of a search for text, and the bytes of their bodies or responses: a few
 	 * milliseconds, for which other reads of the node wait. They have a turn in between.

@@ -53,15 +53,25 @@ describe("validateLogsSearch", () => {
 
 	it("keeps lists of valid values, and drops the others", () => {
 		const lists = { webhook_id: "wh_1,wh_2", type: "purchase.completed,basket.abandoned", state: "failed,waiting" };
-		const more = { response: "5xx,404,timeout", unhandled: true, view: "attempts" } as const;
+		const more = { response: "5xx,404,timeout", unhandled: true } as const;
 		expect(validateLogsSearch({ ...lists, ...more })).toEqual({ ...lists, ...more });
 		expect(validateLogsSearch({ webhook_id: "wh_1,<b>", state: "lost", response: "9,TIMEOUT", unhandled: 1 })).toEqual({
 			webhook_id: "wh_1",
 		});
-		expect(validateLogsSearch({ order_id: 10482, customer_email: "ada@example.com", text: 12 })).toEqual({
-			...{ order_id: "10482", customer_email: "ada@example.com", text: "12" },
+		expect(validateLogsSearch({ order_id: 10482, customer_email: "ada@example.com" })).toEqual({
+			...{ order_id: "10482", customer_email: "ada@example.com" },
 		});
+		expect(validateLogsSearch({ text: 12 })).toEqual({ text: "12" });
 		expect(validateLogsSearch({ order_id: "", text: "x" })).toEqual({});
+	});
+
+	// They counted as filters, and the service refused what they combined to.
+	it("drops the filters of other views", () => {
+		const others = { state: "failed,waiting", unhandled: true, webhook_id: "wh_1" };
+		expect(validateLogsSearch({ ...others, status: "failed" })).toEqual({ webhook_id: "wh_1", status: "failed" });
+		expect(validateLogsSearch({ ...others, view: "attempts" })).toEqual({ webhook_id: "wh_1", view: "attempts" });
+		expect(validateLogsSearch({ ...others, status: "failed", text: "sold out" })).toEqual({ text: "sold out" });
+		expect(validateLogsSearch(others)).toEqual(others);
 	});
 
 	it("prefers a span to two times", () => {

@@ -1,4 +1,4 @@
-import { isEventType } from "@posthorn/protocol";
+import { isEventType, LOG_FILTERS } from "@posthorn/protocol";
 import {
 	ATTEMPT_STATUSES,
 	type CommonFilter,
@@ -55,20 +55,13 @@ const ID = /^[a-z]+_[\w-]+$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 const RESPONSE = /^([1-9](\d\d|xx)|[a-z_]{1,40})$/;
 const MAX_LENGTH = 100;
-const MAX_REFERENCE_LENGTH = 500;
-/** The API's limits: values of one filter, and combinations of webhooks, event types and states (or outcomes). */
-const MAX_WEBHOOKS = 10;
-const MAX_VALUES = 20;
-const MAX_COMBINATIONS = 30;
 /** Characters of a list, twice as many as the API takes. */
-const MAX_LIST_LENGTH = 2 * MAX_VALUES * MAX_REFERENCE_LENGTH;
-/** Length of a text to search for. */
-export const TEXT_LENGTH = { min: 2, max: 200 } as const;
+const MAX_LIST_LENGTH = 2 * LOG_FILTERS.values * LOG_FILTERS.referenceLength;
 
 const matches = (value: unknown, pattern: RegExp): value is string =>
 	typeof value === "string" && value.length <= MAX_LENGTH && pattern.test(value);
 
-const isReference = (value: string) => value.length <= MAX_REFERENCE_LENGTH;
+const isReference = (value: string) => value.length <= LOG_FILTERS.referenceLength;
 
 const FITS: Readonly<Record<ListName, (value: string) => boolean>> = {
 	webhook_id: (value) => matches(value, ID),
@@ -79,6 +72,10 @@ const FITS: Readonly<Record<ListName, (value: string) => boolean>> = {
 	order_id: isReference,
 	customer_email: isReference,
 };
+
+/** Whether bodies and responses can be searched for this. */
+export const isSearchText = ({ length }: string): boolean =>
+	length >= LOG_FILTERS.textLength.min && length <= LOG_FILTERS.textLength.max;
 
 /** ISO 8601 in UTC; null if `value` isn't a time. */
 function timeOf(value: unknown): string | null {
@@ -107,14 +104,14 @@ const hasAllStates = (search: LogsSearch): boolean => valuesOf(search, "state").
 const factorOf = (search: LogsSearch, name: ListName): number =>
 	name === "state" && hasAllStates(search) ? 1 : Math.max(1, valuesOf(search, name).length);
 
-const valuesTaken = (name: ListName): number => (name === "webhook_id" ? MAX_WEBHOOKS : MAX_VALUES);
+const valuesTaken = (name: ListName): number => (name === "webhook_id" ? LOG_FILTERS.webhooks : LOG_FILTERS.values);
 
 /** How many values a filter may have, given those of the others. */
 export function maxValues(search: LogsSearch, name: ListName): number {
 	const combined = combinedBy(search);
 	if (!combined.some((one) => one === name)) return valuesTaken(name);
 	const others = combined.reduce((product, one) => (one === name ? product : product * factorOf(search, one)), 1);
-	return Math.min(valuesTaken(name), Math.max(1, Math.floor(MAX_COMBINATIONS / others)));
+	return Math.min(valuesTaken(name), Math.max(1, Math.floor(LOG_FILTERS.combinations / others)));
 }
 
 /** The filters to which no value can be added. */
@@ -204,7 +201,10 @@ export function deliveryFilter(search: LogsSearch): Moving<DeliveryFilter> {
 	};
 }
 
-/** Keeps valid values and drops the others, so that a mistyped address still shows the log. */
+/**
+ * Keeps valid values that the view uses and drops the others, so that a mistyped or old address still shows the log. Those
+ * that it doesn't use would count as filters, and could combine with the others to more than the API takes.
+ */
 export function validateLogsSearch(search: Record<string, unknown>): LogsSearch {
 	const { event_id, span } = search;
 	const lists = LISTS.flatMap((name): [string, string][] => {
@@ -215,18 +215,20 @@ export function validateLogsSearch(search: Record<string, unknown>): LogsSearch 
 		return values.length === 0 ? [] : [[name, joined(values.slice(0, valuesTaken(name)))]];
 	});
 	const text = typeof search.text === "number" ? String(search.text) : search.text;
-	const hasText = typeof text === "string" && text.length >= TEXT_LENGTH.min && text.length <= TEXT_LENGTH.max;
+	if (typeof text === "string" && isSearchText(text)) return { text };
 	const [since, until] = [timeOf(search.since), timeOf(search.until)];
-	return withinLimits({
+	const found: LogsSearch = {
 		...(search.view === "attempts" ? { view: "attempts" } : {}),
 		...Object.fromEntries(lists),
 		...(search.unhandled === true ? { unhandled: true } : {}),
 		...(search.test === false ? { test: false } : {}),
 		...(matches(event_id, ID) ? { event_id } : {}),
 		...(isSpan(span) ? { span } : { ...(since === null ? {} : { since }), ...(until === null ? {} : { until }) }),
-		...(hasText ? { text } : {}),
-	});
+	};
+	return withinLimits(viewOf(found) === "attempts" ? withoutStates(found) : found);
 }
+
+const withoutStates = ({ state: _, unhandled: __, ...rest }: LogsSearch): LogsSearch => rest;
 
 /** The same search without its time. */
 export function withoutTime({ span: _span, since: _since, until: _until, ...rest }: LogsSearch): LogsSearch {
@@ -235,8 +237,7 @@ export function withoutTime({ span: _span, since: _since, until: _until, ...rest
 
 /** The filters that the other view has as well. */
 export function sharedFilters(search: LogsSearch): LogsSearch {
-	const { view: _view, state: _state, status: _status, unhandled: _unhandled, ...rest } = search;
-	const { text: _text, ...shared } = rest;
+	const { view: _view, status: _status, text: _text, ...shared } = withoutStates(search);
 	return shared;
 }
 

@@ -1,5 +1,6 @@
 /** What is found in the bodies of events and responses: references, as the index stores them, and texts. */
 import { createHash } from "node:crypto";
+import { LOG_FILTERS } from "@posthorn/protocol";
 import { normalizeEmail } from "../../base/text.ts";
 import type { EventReference, Excerpt } from "../port/log.ts";
 
@@ -9,7 +10,7 @@ const MENTIONED = Object.keys(FIELDS).map((name) => Buffer.from(`"${name}"`));
 /** A name may be written with escapes. */
 const ESCAPE = Buffer.from("\\u");
 /** Longer values aren't indexed. */
-export const MAX_REFERENCE_LENGTH = 500;
+export const MAX_REFERENCE_LENGTH = LOG_FILTERS.referenceLength;
 
 /** Events per bucket: entries of one bucket are close together in the index, so few pages change per step. */
 export const BUCKET = 4_096;

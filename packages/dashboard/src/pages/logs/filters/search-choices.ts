@@ -1,7 +1,7 @@
 import { upperFirst } from "../../../lib/text/case.ts";
 import { jumpTarget } from "../../../lib/text/ids.ts";
 import { isolated, typedName } from "../../../lib/text/names.ts";
-import { type LogsSearch, TEXT_LENGTH, withValue } from "../search.ts";
+import { isSearchText, type LogsSearch, withValue } from "../search.ts";
 
 /** What a typed text may mean. */
 export interface Choice {
@@ -20,8 +20,7 @@ export function choicesOf(typed: string): readonly Choice[] {
 	if (kind !== "unknown") return [{ kind, value: id, label: `${upperFirst(kind)} ${id}` }];
 	const value = typedName(typed);
 	const order = orderChoice(id);
-	const isText = value.length >= TEXT_LENGTH.min && value.length <= TEXT_LENGTH.max;
-	const text: Choice[] = isText
+	const text: Choice[] = isSearchText(value)
 		? [{ kind: "text", value, label: `Text in events and responses: ${isolated(value)}` }]
 		: [];
 	if (ADDRESS.test(id)) return [{ kind: "customer", value: id, label: `Customer: ${id}` }, ...text];

@@ -1,4 +1,4 @@
-import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
+import { type EventType, isoTime, isoTimeOrNull, LOG_FILTERS } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { SEARCH } from "../../../base/budgets.ts";
 import { DEVELOPER_APP } from "../../../registry/projects.ts";
@@ -48,8 +48,8 @@ const SearchQuery = strictObject({
 	...referenceFilters,
 	text: Type.Optional(
 		Type.String({
-			minLength: 2,
-			maxLength: 200,
+			minLength: LOG_FILTERS.textLength.min,
+			maxLength: LOG_FILTERS.textLength.max,
 			...text,
 			description:
 				"Searches events' bodies and recorded responses (their first 1,024 bytes) for this text, in upper or lower case, as it is or as JSON writes it in a string.",

@@ -1,6 +1,6 @@
 /** The filters that the lists of attempts and of deliveries have in common, and replays by filter. */
 
-import { isoTimeOrNull } from "@posthorn/protocol";
+import { isoTimeOrNull, LOG_FILTERS } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { LOG_READS, SEARCH } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
@@ -24,9 +24,8 @@ import {
 } from "../../schema.ts";
 
 export const SEVERAL = "Repeat the parameter or separate values with commas.";
-const COMBINATIONS = `Webhooks × types × states can be at most ${LOG_READS.combinations}.`;
+const COMBINATIONS = `Webhooks × types × states can be at most ${LOG_FILTERS.combinations}.`;
 const REPEATED = "Repeat the parameter for several.";
-const MAX_WEBHOOKS = 10;
 
 const listOf = <T extends Parameters<typeof Type.Array>[0]>(item: T, maxItems: number, description: string) =>
 	Type.Array(item, { minItems: 1, maxItems, description });
@@ -47,14 +46,14 @@ const ERRORS = "The `error_code` of the attempt, such as `timeout`. With `status
 export const referenceFilters = {
 	order_id: onlyRepeated(
 		Type.Optional(
-			listOf(Reference, SEARCH.values, `Events with one of these as their data's \`order_id\`. ${REPEATED}`),
+			listOf(Reference, LOG_FILTERS.values, `Events with one of these as their data's \`order_id\`. ${REPEATED}`),
 		),
 	),
 	customer_email: onlyRepeated(
 		Type.Optional(
 			listOf(
 				Reference,
-				SEARCH.values,
+				LOG_FILTERS.values,
 				`Events with one of these as their data's \`customer_email\`, in upper or lower case. ${REPEATED}`,
 			),
 		),
@@ -66,12 +65,12 @@ export const logFilters = (of: string) => ({
 	...optional({
 		webhook_id: listOf(
 			soughtId("A webhook, even if it was deleted."),
-			MAX_WEBHOOKS,
+			LOG_FILTERS.webhooks,
 			`${of} to any of these webhooks. ${SEVERAL}`,
 		),
-		type: listOf(EventTypeName, 20, `Events of any of these types. ${SEVERAL} ${COMBINATIONS}`),
-		status_code: listOf(StatusCode, 20, `${STATUS_CODES} ${SEVERAL}`),
-		error: listOf(ErrorCode, 20, `${ERRORS} ${SEVERAL}`),
+		type: listOf(EventTypeName, LOG_FILTERS.values, `Events of any of these types. ${SEVERAL} ${COMBINATIONS}`),
+		status_code: listOf(StatusCode, LOG_FILTERS.values, `${STATUS_CODES} ${SEVERAL}`),
+		error: listOf(ErrorCode, LOG_FILTERS.values, `${ERRORS} ${SEVERAL}`),
 		event_id: soughtId(`${of} of this event.`),
 	}),
 	...referenceFilters,
@@ -84,13 +83,13 @@ const oneOrMore = <T extends Parameters<typeof Type.Array>[0]>(item: T, maxItems
 
 /** The same filters in a request's body. */
 export const bodyFilters = optional({
-	webhook_id: oneOrMore(soughtId("A webhook."), MAX_WEBHOOKS, "Attempts to any of these webhooks."),
-	type: oneOrMore(EventTypeName, 20, `Events of any of these types. ${COMBINATIONS}`),
-	status_code: listOf(StatusCode, 20, `${STATUS_CODES} Any of them matches.`),
-	error: listOf(ErrorCode, 20, ERRORS),
+	webhook_id: oneOrMore(soughtId("A webhook."), LOG_FILTERS.webhooks, "Attempts to any of these webhooks."),
+	type: oneOrMore(EventTypeName, LOG_FILTERS.values, `Events of any of these types. ${COMBINATIONS}`),
+	status_code: listOf(StatusCode, LOG_FILTERS.values, `${STATUS_CODES} Any of them matches.`),
+	error: listOf(ErrorCode, LOG_FILTERS.values, ERRORS),
 	event_id: soughtId("Attempts of this event."),
-	order_id: listOf(Reference, SEARCH.values, "Events with one of these as their data's `order_id`."),
-	customer_email: listOf(Reference, SEARCH.values, "Events with one of these as their data's `customer_email`."),
+	order_id: listOf(Reference, LOG_FILTERS.values, "Events with one of these as their data's `order_id`."),
+	customer_email: listOf(Reference, LOG_FILTERS.values, "Events with one of these as their data's `customer_email`."),
 	since: givenTime("Attempts that started at this time or later."),
 	until: givenTime("Attempts that started before this time."),
 });
@@ -183,8 +182,8 @@ export async function logFilter(
 	const { webhook_id, type, status_code = [], error = [], event_id, order_id = [], customer_email = [] } = given;
 	const [webhookIds, types] = [valuesOf(webhook_id), valuesOf(type)];
 	const ranges = (webhookIds?.length ?? 1) * (types?.length ?? 1) * statuses;
-	if (ranges > LOG_READS.combinations) {
-		const detail = `${ranges} combinations of webhooks, types and states, at most ${LOG_READS.combinations} are possible: filter by fewer`;
+	if (ranges > LOG_FILTERS.combinations) {
+		const detail = `${ranges} combinations of webhooks, types and states, at most ${LOG_FILTERS.combinations} are possible: filter by fewer`;
 		throw invalid([{ pointer, detail }]);
 	}
 	const isSearch = order_id.length > 0 || customer_email.length > 0;
