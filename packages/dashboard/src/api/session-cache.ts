@@ -11,14 +11,17 @@ const ADDED = {
 	quarantine: false,
 } as const satisfies Partial<Session>;
 
-/** Adds what the session lacks if a node of the previous release responds during an upgrade. */
-export const completed = (session: Session): Session => ({ ...ADDED, ...session });
-
-/** Stays true until the next session begins. */
-let signingOut = false;
+/** The token of the session that the user ends or has ended, until another one begins, in whichever tab. */
+let endedToken: string | null = null;
 
 /** Whether the user is signing out or has signed out, so the sign-in page doesn't say that the session has ended. */
-export const isSigningOut = () => signingOut;
+export const isSigningOut = () => endedToken !== null;
+
+/** A session from the service. Adds what it lacks if a node of the previous release responds during an upgrade. */
+export function received(session: Session): Session {
+	if (session.csrf_token !== endedToken) endedToken = null;
+	return { ...ADDED, ...session };
+}
 
 const cached = () => queryClient.getQueryData<Session | null>(SESSION_KEY) ?? null;
 
@@ -40,8 +43,7 @@ export const forgetProject = (projectId: string) =>
 /** Stores a new session and clears the cache, which may hold another account's data. */
 export function rememberSession(session: Session): void {
 	if (cached()?.account.id !== session.account.id) forgetSeen();
-	signingOut = false;
-	queryClient.setQueryData<Session | null>(SESSION_KEY, completed(session));
+	queryClient.setQueryData<Session | null>(SESSION_KEY, received(session));
 }
 
 /** Refetches the session after projects, apps or roles changed. */
@@ -58,11 +60,11 @@ export function forgetSession(): void {
  * has ended.
  */
 export async function signOutBy(end: () => Promise<unknown>): Promise<void> {
-	signingOut = true;
+	endedToken = csrfToken();
 	try {
 		await end();
 	} catch (error) {
-		signingOut = false;
+		endedToken = null;
 		throw error;
 	}
 	forgetSession();

@@ -1,8 +1,8 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { queryClient } from "./client/query-client.ts";
 import type { Session } from "./model.ts";
-import { sessionQuery, visitProject } from "./session.ts";
-import { forgetSession, rememberSession, SESSION_KEY } from "./session-cache.ts";
+import { sessionQuery, signOut, visitProject } from "./session.ts";
+import { forgetSession, isSigningOut, rememberSession, SESSION_KEY } from "./session-cache.ts";
 
 afterEach(() => {
 	vi.unstubAllGlobals();
@@ -27,6 +27,24 @@ const operated = (projects: Session["projects"], csrf_token = "token"): Session 
 	max_description_length: 200,
 	quarantine: false,
 	projects,
+});
+
+// When that session ended later, its page led to a sign-in that neither said so nor led back.
+it("knows the end of a session from signing out, even if the session began in another tab", async () => {
+	let current = operated([]);
+	const refetch = () => queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 });
+	vi.stubGlobal("fetch", async (_url: string, { method = "GET" }: RequestInit = {}) => {
+		if (method === "GET") return Response.json(current);
+		// Meanwhile, the session is refetched.
+		await refetch();
+		return new Response(null, { status: 204 });
+	});
+	rememberSession(current);
+	await signOut();
+	expect(isSigningOut()).toBe(true);
+	current = operated([], "token of the other tab");
+	await refetch();
+	expect(isSigningOut()).toBe(false);
 });
 
 // Their pages then said that the access had ended.

@@ -7,14 +7,14 @@ import { api } from "./client/client.ts";
 import { isStatus } from "./client/error.ts";
 import { queryClient } from "./client/query-client.ts";
 import type { Session, SessionProject } from "./model.ts";
-import { completed, rememberSession, SESSION_KEY, signOutBy } from "./session-cache.ts";
+import { received, rememberSession, SESSION_KEY, signOutBy } from "./session-cache.ts";
 
 /** The session; null when signed out. */
 export const sessionQuery = queryOptions<Session | null>({
 	queryKey: SESSION_KEY,
 	queryFn: async ({ signal }) => {
 		try {
-			return await withVisited(completed(await api.get("/v1/session", { signal })));
+			return await withVisited(received(await api.get("/v1/session", { signal })));
 		} catch (error) {
 			if (isStatus(error, 401)) {
 				releaseSecret();
