@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, lchownSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, lchownSync, linkSync, lstatSync, renameSync, rmSync, statSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -175,7 +175,8 @@ function giveToOwner(path: string, ...files: readonly string[]): void {
  */
 function setAside(path: string, replaced: string): string | null {
 	const isThere = existsSync(path);
-	if (existsSync(`${path}-wal`)) linkSync(`${path}-wal`, `${replaced}-wal`);
+	// Reading the database of a stopped service, as backups do, leaves an empty one.
+	if (lstatSync(`${path}-wal`, { throwIfNoEntry: false })?.size) linkSync(`${path}-wal`, `${replaced}-wal`);
 	if (isThere) renameSync(path, replaced);
 	for (const end of ["-wal", "-shm"]) rmSync(`${path}${end}`, { force: true });
 	return isThere ? replaced : null;

@@ -56,6 +56,16 @@ test("keeps the previous database with all of its commits, and takes nothing fro
 	previous.close();
 });
 
+// A backup had left one.
+test("keeps no empty write-ahead log next to the previous database", async () => {
+	new DatabaseSync(path).close();
+	writeFileSync(`${path}-wal`, "");
+	const { replaced } = await restoreSqlite(backup, path);
+	expect(existsSync(replaced!)).toBe(true);
+	expect(existsSync(`${replaced}-wal`)).toBe(false);
+	expect(leftOvers()).toEqual([]);
+});
+
 // A killed restore had moved the database away, or an operator had by hand. Its log was then played into the restored one.
 test("takes nothing from the write-ahead log of a database that isn't there any more, and keeps it", async () => {
 	renameSync(path, join(folder, "moved.db"));
