@@ -1,6 +1,6 @@
 // `npm run bench`: sets up, then measures.
 import { join } from "node:path";
-import { ROOT, runNode, setup } from "./setup.mjs";
+import { ROOT, runNode, setupToWrite } from "./setup.mjs";
 
-setup();
+setupToWrite();
 process.exitCode = await runNode([join(ROOT, "bench/main.ts"), ...process.argv.slice(2)]);

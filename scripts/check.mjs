@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isInterrupted, ROOT, runNode, setup } from "./setup.mjs";
+import { isInterrupted, ROOT, runNode, setupToWrite } from "./setup.mjs";
 
 const bin = (path) => join(ROOT, "node_modules", path);
 const COLORS = `--colors=${process.stdout.isTTY ? "force" : "off"}`;
@@ -57,6 +57,6 @@ async function run([name, args, options]) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-	setup();
+	setupToWrite();
 	process.exitCode = (await check()).failed > 0 ? 1 : 0;
 }

@@ -1,8 +1,8 @@
 // `npm run mutate`: sets up, then tries deliberate faults.
 import { join } from "node:path";
-import { ROOT, runNode, setup } from "./setup.mjs";
+import { ROOT, runNode, setupToWrite } from "./setup.mjs";
 
-setup();
+setupToWrite();
 process.exitCode = await runNode([
 	"--disable-warning=ExperimentalWarning",
 	join(ROOT, "mutations/runner/main.ts"),

@@ -23,7 +23,7 @@ import { promisify } from "node:util";
 import { writeArchive } from "./archive.mjs";
 import { readArguments } from "./arguments.mjs";
 import { shrinkwrapOf } from "./lock-file.mjs";
-import { filesIn, projectNode, ROOT, setup } from "./setup.mjs";
+import { filesIn, projectNode, ROOT, setupToWrite } from "./setup.mjs";
 
 const USAGE = `npm run pack -- [--archive]
 
@@ -261,7 +261,7 @@ async function run(program, args, options) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
 	const { archive } = readArguments({ archive: { type: "boolean" } }, USAGE);
-	setup();
+	setupToWrite();
 	const folder = join(ROOT, "dist");
 	mkdirSync(folder, { recursive: true });
 	for (const one of PUBLISHED) {

@@ -2,7 +2,7 @@
 // later).
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -26,6 +26,19 @@ const PLATFORM_NODE = {
 export function setup() {
 	install();
 	buildDashboard();
+}
+
+/** The same for commands that write to the project's folder: a user who can't learns it first. */
+export function setupToWrite() {
+	for (const folder of [ROOT, join(ROOT, ".cache"), join(ROOT, "dist")].filter((path) => existsSync(path)))
+		try {
+			accessSync(folder, constants.W_OK);
+		} catch (error) {
+			fail(
+				`This command writes to ${folder}, which this user can't (${error.code}). Run it as the owner, or in a copy.`,
+			);
+		}
+	setup();
 }
 
 /** Installs the packages in the lock file, unless they already are. */

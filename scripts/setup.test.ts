@@ -60,6 +60,28 @@ test("npm leaves out no optional package on an older Node", () => {
 const includesNode20 = (range: string): boolean =>
 	range.split("||").some((part) => Number(/^\s*>=\s*(\d+)/.exec(part)?.[1]) < 20);
 
+// `npm run pack` and others ended with the stack trace of whatever they wrote first.
+test.skipIf(process.platform === "win32")("says in one line that this user can't write to the project", () => {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-setup-"));
+	try {
+		mkdirSync(join(folder, "scripts"));
+		cpSync(join(ROOT, "scripts/setup.mjs"), join(folder, "scripts/setup.mjs"));
+		chmodSync(folder, 0o555);
+		const isRoot = process.getuid!() === 0;
+		const code = `import("./scripts/setup.mjs").then(({ setupToWrite }) => setupToWrite())`;
+		const { status, stdout, stderr } = spawnSync(process.execPath, ["-e", code], {
+			cwd: folder,
+			encoding: "utf8",
+			...(isRoot && { uid: 65_534 }),
+		});
+		expect([status, stdout]).toEqual([1, ""]);
+		expect(stderr).toMatch(/^This command writes to \S+, which this user can't \(EACCES\)\. Run it as .*\n$/);
+	} finally {
+		chmodSync(folder, 0o755);
+		rmSync(folder, { recursive: true });
+	}
+});
+
 // The compiler ignores signals, so `npm test` continued with the tests after it had been asked to stop.
 test.skipIf(process.platform === "win32")(
 	"a signal ends programs that ignore it, and those that they started",

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { check } from "./check.mjs";
-import { ROOT, runNode, setup } from "./setup.mjs";
+import { ROOT, runNode, setupToWrite } from "./setup.mjs";
 
-setup();
+setupToWrite();
 const args = process.argv.slice(2);
 const count = { ...(await check()), skipped: 0 };
 const folder = mkdtempSync(join(tmpdir(), "posthorn-test-"));
