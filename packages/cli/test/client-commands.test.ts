@@ -251,8 +251,9 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	expect(
 		new Set(
 			rows
-				.trim()
 				.split("\n")
+				// Not the date, after midnight.
+				.filter((row) => row.includes(" ms "))
 				.map((row) => row.indexOf("connection_refused")),
 		).size,
 	).toBe(1);
@@ -294,6 +295,27 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 		err: expect.stringMatching(/no attempt/),
 	});
 	expect((await on.user.run(["logs", "get", "att_none"])).code).toBe(1);
+});
+
+// They only had the time of day.
+test("attempts of other days have a date", async () => {
+	const days = ["2026-11-20T12:00:00.000Z", "2026-11-20T12:00:01.000Z", "2026-11-21T12:00:00.000Z"];
+	const attempt = { id: "att_1", webhook_id: "wh_1", event_id: "evt_1", order_id: null, replay: 0, attempt: 1 };
+	const rest = { event_type: "delivery.success", status: "delivered", status_code: 200, error_code: null };
+	const shown = { ...attempt, ...rest, response_ms: 7, url: "https://example.com/" };
+	const attempts = days.toReversed().map((started_at) => ({ ...shown, started_at }));
+	const server = createServer(({ url }, response) =>
+		response
+			.setHeader("content-type", "application/json")
+			.end(JSON.stringify({ data: url!.includes("summaries") ? attempts : [], next_cursor: null })),
+	);
+	await once(server.listen(0, "127.0.0.1"), "listening");
+	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	const { out } = await on.user.run(["logs", "list", "--url", url, "--project", "proj_1"], { env: { TZ: "UTC" } });
+	await once(server.close(), "close");
+	expect(out.split("\n").map((line) => line.slice(0, 15))).toEqual([
+		...["Fri Nov 20 2026", "12:00:00  ✔ del", "12:00:01  ✔ del", "Sat Nov 21 2026", "12:00:00  ✔ del", ""],
+	]);
 });
 
 // It waited for all tries of the call, three minutes, and ignored further signals.
@@ -404,6 +426,14 @@ test.each([
 	[["events", "list", "--type", ","], /^Which types\? There are: /],
 	[["webhooks", "list", "--url", "http://127.0.0.1:1/#/logs"], /^The URL is .*; it must be one such as https/],
 	[["webhooks", "create", "https://example.com", "--events", ""], /^Which types\? There are: /],
+	// All types were chosen, although one of these doesn't exist.
+	[["webhooks", "create", "https://example.com", "--events", "all,nope"], /^No event type: all, nope\. There are: /],
+	// Only the first one was taken.
+	[["trigger", "delivery.success,delivery.failed", "--publish"], /^Choose one type: delivery\.success or delivery/],
+	[["replay", "--type", "purchase.complete"], /^No event type: purchase\.complete\. There are: /],
+	// The service found nothing.
+	[["logs", "list", "--webhook", "evt_1"], /^--webhook is "evt_1"; give the id of the webhook, wh_…\./],
+	[["replay", "--event", ""], /^--event is ""; give the id of the event, evt_…\./],
 ])("refuses %j before it calls the service", async (args, message) => {
 	const { code, err } = await on.user.run(args, { env: { POSTHORN_URL: "http://127.0.0.1:1" } });
 	expect([code, err]).toEqual([2, expect.stringMatching(message)]);

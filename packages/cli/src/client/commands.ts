@@ -167,7 +167,7 @@ export function addClientCommands(program: Command): void {
 	const logFilters = (one: Command) =>
 		withConnection(one)
 			.option("--webhook <id>", "only this webhook's attempts")
-			.option("--type <type>", "only this event type")
+			.option("--type <types>", "only these types, separated by commas; can be repeated", many)
 			.option("--status <status>", "delivered, retrying or failed")
 			.option("--event <id>", "only this event's attempts")
 			.option("--since <span>", "only from the last 90s, 10m, 2h or 1d");
@@ -184,7 +184,7 @@ export function addClientCommands(program: Command): void {
 
 	withConnection(command("replay", "Send finished deliveries again."))
 		.option("--webhook <id>", "only this webhook's")
-		.option("--type <type>", "only this event type")
+		.option("--type <types>", "only these types, separated by commas; can be repeated", many)
 		.option("--status <status>", "failed (the default), delivered or any")
 		.option("--event <id>", "only this event")
 		.option("--since <span>", "only if the newest attempt was in the last 90s, 10m, 2h or 1d")

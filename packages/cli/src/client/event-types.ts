@@ -9,16 +9,17 @@ const known = (): string => EVENT_TYPES.map(({ type }) => type).join(", ");
  * @throws UsageError if one doesn't exist, or there are none
  */
 export function parseTypes(given: readonly string[]): EventTypeEntry["type"][] {
-	const names = given.flatMap((text) => text.split(",")).filter((text) => text !== "");
+	const names = given.flatMap((text) => text.split(",").map((name) => name.trim())).filter((name) => name !== "");
 	if (names.length === 0) throw new UsageError([`Which types? There are: ${known()}.`]);
 	const unknown = names.filter((name) => !isEventType(name));
 	if (unknown.length > 0) throw new UsageError([`No event type: ${unknown.join(", ")}. There are: ${known()}.`]);
 	return names as EventTypeEntry["type"][];
 }
 
-/** @throws UsageError if it is missing or doesn't exist */
+/** @throws UsageError unless it is one that exists */
 export function parseType(type: string | undefined): EventTypeEntry {
 	if (type === undefined) throw new UsageError([`Which type? ${known()}`]);
-	const [name] = parseTypes([type]);
+	const [name, ...others] = parseTypes([type]);
+	if (others.length > 0) throw new UsageError([`Choose one type: ${name} or ${others.join(" or ")}.`]);
 	return EVENT_TYPES.find((entry) => entry.type === name)!;
 }

@@ -8,7 +8,8 @@ import { colors } from "../colors.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { listenForStop } from "../stop-signals.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
-import { parseType } from "./event-types.ts";
+import { parseTypes } from "./event-types.ts";
+import { checkIds } from "./ids.ts";
 import { parseLimit } from "./limit.ts";
 import { parseSpan } from "./listen/listen-position.ts";
 import { ago, clean, cleanLines, colored, cut, note, printFields, printJson, warn } from "./output.ts";
@@ -16,7 +17,7 @@ import { allWebhooks } from "./webhooks.ts";
 
 export interface LogOptions extends ConnectionOptions {
 	readonly webhook?: string;
-	readonly type?: string;
+	readonly type?: readonly string[];
 	readonly status?: string;
 	readonly event?: string;
 	readonly since?: string;
@@ -142,12 +143,14 @@ async function newest(
 type Status = Attempt["status"];
 const isStatus = (text: string): text is Status => ["delivered", "retrying", "failed"].includes(text);
 
-function filterOf({ webhook, type, status, event, since }: LogOptions): AttemptQuery {
+function filterOf(options: LogOptions): AttemptQuery {
+	const { webhook, type, status, event, since } = options;
+	checkIds(options);
 	if (status !== undefined && !isStatus(status))
 		throw new UsageError([`--status is "${status}"; it must be delivered, retrying or failed.`]);
 	return {
 		...(webhook !== undefined && { webhook_id: [webhook] }),
-		...(type !== undefined && { type: [parseType(type).type] }),
+		...(type !== undefined && { type: parseTypes(type) }),
 		...(status !== undefined && { status: [status] }),
 		...(event !== undefined && { event_id: event }),
 		...(since !== undefined && { since: new Date(Date.now() - parseSpan(since)).toISOString() }),
@@ -164,12 +167,13 @@ const MARKS = { delivered: colors.green("✔"), retrying: colors.yellow("↻"), 
 
 /**
  * Prints attempts, each with its webhook's description and URL. If several webhooks among those printed so far have the
- * same URL, their ids tell them apart.
+ * same URL, their ids tell them apart. A line with the day precedes those of another day than today, or the previous one.
  */
 function printer(client: Client, project: string, json: boolean, signal?: AbortSignal) {
 	if (json) return async (attempts: readonly Attempt[]) => attempts.forEach(printJson);
 	const descriptions = new Map<string, string>();
 	const webhooks = new Map<string, Set<string>>();
+	let day = new Date().toDateString();
 	return async (attempts: readonly Attempt[]) => {
 		if (attempts.some(({ webhook_id }) => !descriptions.has(webhook_id))) {
 			const known = await allWebhooks(client, project, signal);
@@ -178,8 +182,12 @@ function printer(client: Client, project: string, json: boolean, signal?: AbortS
 			for (const { id, description } of known) descriptions.set(id, description);
 		}
 		for (const { url, webhook_id } of attempts) webhooks.set(url, (webhooks.get(url) ?? new Set()).add(webhook_id));
-		for (const attempt of attempts)
+		for (const attempt of attempts) {
+			const begun = new Date(attempt.started_at).toDateString();
+			if (begun !== day) console.log(colors.dim(begun));
+			day = begun;
 			print(attempt, descriptions.get(attempt.webhook_id)!, webhooks.get(attempt.url)!.size > 1);
+		}
 	};
 }
 

@@ -1,14 +1,15 @@
 /** `posthorn replay`: sends finished deliveries again, after showing what it would send. */
-import type { EventType } from "@posthorn/client";
 import { UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
+import { parseTypes } from "./event-types.ts";
+import { checkIds } from "./ids.ts";
 import { parseSpan } from "./listen/listen-position.ts";
 import { printJson } from "./output.ts";
 
 export interface ReplayOptions extends ConnectionOptions {
 	readonly webhook?: string;
-	readonly type?: string;
+	readonly type?: readonly string[];
 	readonly status?: string;
 	readonly event?: string;
 	readonly since?: string;
@@ -26,13 +27,15 @@ export async function replay(options: ReplayOptions): Promise<void> {
 	if (options.to !== undefined) return (await import("./listen/replay-here.ts")).replayHere(options.to, options);
 	if (options.allowRemote)
 		throw new UsageError(["--allow-remote is for --to: without it, the service sends to the project's webhooks."]);
-	const { webhook, type, status = "failed", event, since, until } = options;
+	const { webhook, status = "failed", event, since, until } = options;
 	if (status !== "failed" && status !== "delivered" && status !== "any")
 		throw new UsageError([`--status is "${status}"; it must be failed (the default), delivered or any.`]);
+	checkIds(options);
+	const types = options.type && parseTypes(options.type);
 	const back = (span: string, option: string) => new Date(Date.now() - parseSpan(span, option)).toISOString();
 	const filter = {
 		...(webhook !== undefined && { webhook_id: webhook }),
-		...(type !== undefined && { type: type as EventType }),
+		...(types && { type: types }),
 		...(status !== "any" && { status: status as Status }),
 		...(event !== undefined && { event_id: event }),
 		...(since !== undefined && { since: back(since, "--since") }),
@@ -63,7 +66,7 @@ export async function replay(options: ReplayOptions): Promise<void> {
 
 	const count = await run(true);
 	if (count === 0 || options.dryRun) return tell(count, false);
-	const which = [webhook, type, event, since && `since ${since} ago`].filter(Boolean).join(", ");
+	const which = [webhook, types?.join(", "), event, since && `since ${since} ago`].filter(Boolean).join(", ");
 	const kind = status === "any" ? "finished" : status;
 	const question = `Send ${counted(count)} again (${kind}${which && `; ${which}`})? Receivers get the same event ids; those that skip duplicates won't handle an event twice.`;
 	await confirm(question, options.yes, "sent");

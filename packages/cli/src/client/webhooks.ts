@@ -91,8 +91,8 @@ export async function getWebhook(id: string, options: ConnectionOptions): Promis
 }
 
 export async function createWebhook(url: string, options: NewWebhookOptions): Promise<void> {
-	const names = options.events.flatMap((text) => text.split(","));
-	const events = names.includes("all") ? EVENT_TYPES.map(({ type }) => type) : parseTypes(names);
+	const isAll = options.events.join() === "all";
+	const events = isAll ? EVENT_TYPES.map(({ type }) => type) : parseTypes(options.events);
 	const { client, project } = await connect(options);
 	const { data } = await client.api.POST(COLLECTION, {
 		params: { path: { project_id: project } },
