@@ -209,7 +209,8 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	// "No delivery matches." read as if the event didn't exist.
 	const none = await on.user.run(["replay", "--webhook", id, "--type", "customer.created"]);
 	expect(none).toMatchObject({ code: 0, out: expect.stringMatching(/^No failed delivery matches\. Those that wait/) });
-	const dry = await on.user.run(["replay", "--webhook", id, "--dry-run"]);
+	// Such a span began before the year 0, in which times can't be written.
+	const dry = await on.user.run(["replay", "--webhook", id, "--since", "999999d", "--dry-run"]);
 	expect(dry).toMatchObject({ code: 0, out: "2 deliveries would be sent again.\n" });
 	expect(await on.user.run(["replay", "--webhook", id])).toMatchObject({
 		code: 2,

@@ -298,6 +298,7 @@ test.each([
 	[["listen", "http://user:secret@localhost:3000"], /user name or password/],
 	[["listen", "3000", "--since", "yesterday"], /--since is "yesterday"/],
 	[["listen", "3000", "--since", "1h", "--from", "evt_1"], /be combined/],
+	[["listen", "3000", "--from", ""], /^--from is ""; it must be "now" or the id of an event/],
 	[["listen", "3000", "--events", "purchase.complete"], /No event type: purchase.complete/],
 ])("refuses %j", async (args, message) => {
 	const { code, out, err } = await user.run(args);

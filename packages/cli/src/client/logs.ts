@@ -11,7 +11,7 @@ import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseTypes } from "./event-types.ts";
 import { checkIds } from "./ids.ts";
 import { parseLimit } from "./limit.ts";
-import { parseSpan } from "./listen/listen-position.ts";
+import { spanStart } from "./listen/listen-position.ts";
 import { ago, clean, cleanLines, colored, cut, note, printFields, printJson, warn } from "./output.ts";
 import { allWebhooks } from "./webhooks.ts";
 
@@ -153,7 +153,7 @@ function filterOf(options: LogOptions): AttemptQuery {
 		...(type !== undefined && { type: parseTypes(type) }),
 		...(status !== undefined && { status: [status] }),
 		...(event !== undefined && { event_id: event }),
-		...(since !== undefined && { since: new Date(Date.now() - parseSpan(since)).toISOString() }),
+		...(since !== undefined && { since: spanStart(since) }),
 	};
 }
 

@@ -4,7 +4,7 @@ import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseTypes } from "./event-types.ts";
 import { checkIds } from "./ids.ts";
-import { parseSpan } from "./listen/listen-position.ts";
+import { spanStart } from "./listen/listen-position.ts";
 import { printJson } from "./output.ts";
 
 export interface ReplayOptions extends ConnectionOptions {
@@ -32,14 +32,13 @@ export async function replay(options: ReplayOptions): Promise<void> {
 		throw new UsageError([`--status is "${status}"; it must be failed (the default), delivered or any.`]);
 	checkIds(options);
 	const types = options.type && parseTypes(options.type);
-	const back = (span: string, option: string) => new Date(Date.now() - parseSpan(span, option)).toISOString();
 	const filter = {
 		...(webhook !== undefined && { webhook_id: webhook }),
 		...(types && { type: types }),
 		...(status !== "any" && { status: status as Status }),
 		...(event !== undefined && { event_id: event }),
-		...(since !== undefined && { since: back(since, "--since") }),
-		...(until !== undefined && { until: back(until, "--until") }),
+		...(since !== undefined && { since: spanStart(since) }),
+		...(until !== undefined && { until: spanStart(until, "--until") }),
 	};
 	const { client, project } = await connect(options);
 	const path = { project_id: project };

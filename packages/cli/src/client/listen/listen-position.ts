@@ -46,6 +46,10 @@ export function parseSpan(text: string, option = "--since"): number {
 	return Number(count) * UNITS[unit!]!;
 }
 
+/** When a span that ends now began, but not before 1970. @throws UsageError */
+export const spanStart = (span: string, option?: string): string =>
+	new Date(Math.max(0, Date.now() - parseSpan(span, option))).toISOString();
+
 /** The position just before an event. @throws UsageError for a test event, which isn't in the log */
 export async function positionBefore(client: Client, eventId: string): Promise<Position> {
 	const { seq } = await client.get(eventId);

@@ -47,7 +47,9 @@ export async function listen(to: string | undefined, options: ListenOptions): Pr
 	const types = options.events && parseTypes(options.events);
 	if (options.since !== undefined && options.from !== undefined)
 		throw new UsageError(["--since and --from can't be combined."]);
-	const { since } = options;
+	const { since, from } = options;
+	if (from !== undefined && from !== "now" && !from.startsWith("evt_"))
+		throw new UsageError([`--from is "${from}"; it must be "now" or the id of an event, evt_….`]);
 	const span = since === undefined ? null : { text: since, ms: parseSpan(since) };
 	const stop = new AbortController();
 	let forwarder: Forwarder | undefined;
@@ -59,7 +61,7 @@ export async function listen(to: string | undefined, options: ListenOptions): Pr
 	try {
 		const connection = await connect(options);
 		const progress = new ProgressFile(connection.url, connection.project, target, types ?? null);
-		const start = await startingPoint(connection, progress, options.from, span);
+		const start = await startingPoint(connection, progress, from, span);
 		await record(connection, target, types);
 		const signer = { secret, brand: await brandOf(connection.url) };
 		forwarder = new Forwarder(target, signer, options.json === true);
