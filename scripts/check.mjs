@@ -3,8 +3,7 @@
  * end. A passed check prints one line; then follows the output of the failed ones, and a last line that names them.
  */
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { isInterrupted, ROOT, runNode, setupToWrite } from "./setup.mjs";
+import { isInterrupted, isProgram, ROOT, runNode, setupToWrite } from "./setup.mjs";
 
 const bin = (path) => join(ROOT, "node_modules", path);
 const COLORS = `--colors=${process.stdout.isTTY ? "force" : "off"}`;
@@ -56,7 +55,7 @@ async function run([name, args, options]) {
 	return { name, isRight, output };
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (isProgram(import.meta.url)) {
 	setupToWrite();
 	process.exitCode = (await check()).failed > 0 ? 1 : 0;
 }

@@ -18,12 +18,11 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, posix, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { writeArchive } from "./archive.mjs";
 import { readArguments } from "./arguments.mjs";
 import { shrinkwrapOf } from "./lock-file.mjs";
-import { filesIn, projectNode, ROOT, setupToWrite } from "./setup.mjs";
+import { filesIn, isProgram, projectNode, ROOT, setupToWrite } from "./setup.mjs";
 
 const USAGE = `npm run pack -- [--archive]
 
@@ -259,7 +258,7 @@ async function run(program, args, options) {
 	}
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (isProgram(import.meta.url)) {
 	const { archive } = readArguments({ archive: { type: "boolean" } }, USAGE);
 	setupToWrite();
 	const folder = join(ROOT, "dist");

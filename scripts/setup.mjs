@@ -2,7 +2,7 @@
 // later).
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -24,6 +24,8 @@ const PLATFORM_NODE = {
  * standard error, because the command that follows may print JSON on standard output.
  */
 export function setup() {
+	const [bad] = /[#?*]/.exec(ROOT) ?? [];
+	if (bad) fail(`Move this folder: ${ROOT} contains "${bad}", with which Vite can't build the dashboard.`);
 	install();
 	buildDashboard();
 }
@@ -169,4 +171,9 @@ function fail(line) {
 	process.exit(1);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) setup();
+/** Whether a module is the program that Node was started with, even by a link to its folder. */
+export function isProgram(url) {
+	return process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(url);
+}
+
+if (isProgram(import.meta.url)) setup();
