@@ -1,9 +1,9 @@
 /** What the command line keeps in the user's configuration folder. Only its owner can read it. */
 import { chmodSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import os from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
 import { createSecret } from "@posthorn/protocol";
 import { createFolder } from "@posthorn/server/folders";
-import envPaths from "env-paths";
 import { CommandError } from "../command-error.ts";
 
 const PRIVATE_FILE = 0o600;
@@ -16,8 +16,24 @@ export interface Login {
 	readonly project: string;
 }
 
-/** `~/.config/posthorn` on Linux. */
-export const configFolder = (): string => envPaths("posthorn", { suffix: "" }).config;
+/** `~/.config/posthorn` on Linux, unless `XDG_CONFIG_HOME` names another place. */
+export function configFolder(): string {
+	const { APPDATA, XDG_CONFIG_HOME = "" } = process.env;
+	if (process.platform === "win32") return join(APPDATA || join(home(), "AppData/Roaming"), "posthorn/Config");
+	if (process.platform === "darwin") return join(home(), "Library/Preferences/posthorn");
+	return join(isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : join(home(), ".config"), "posthorn");
+}
+
+/** Never the current folder, as with an empty HOME. Users who aren't in the system's list, as in containers, may have none. */
+function home(): string {
+	try {
+		const named = os.homedir();
+		return isAbsolute(named) ? named : os.userInfo().homedir;
+	} catch {
+		// Contains nothing.
+		return os.devNull;
+	}
+}
 
 export const loginFile = (): string => join(configFolder(), "login.json");
 
