@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createAuthority, startReceiver, until, unusedPort, writeCaFile } from "@posthorn/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -17,7 +17,7 @@ import { purchase } from "./shop.ts";
 const { POSTHORN_TEST_CONTAINER: ENGINE, POSTHORN_TEST_CONTAINER_BASE: BASE } = process.env;
 const RUN_OPTIONS = process.env.POSTHORN_TEST_CONTAINER_RUN?.split(" ") ?? [];
 const [PROGRAM = "", ...GLOBAL_OPTIONS] = ENGINE?.split(" ") ?? [];
-const ROOT = new URL("..", import.meta.url).pathname;
+const ROOT = dirname(import.meta.dirname);
 const NAME = `posthorn-test-${randomBytes(4).toString("hex")}`;
 /** Building copies a few hundred megabytes, and some storage drivers copy them again for every container. */
 const SLOW_MS = 600_000;

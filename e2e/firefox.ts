@@ -12,7 +12,7 @@ import { purchase, Shop } from "./shop.ts";
 
 const { FIREFOX: NAMED } = process.env;
 const FIREFOX = (NAMED ? [NAMED] : ["/usr/bin/firefox-esr", "/usr/bin/firefox"]).find((path) => existsSync(path));
-const FOLDER = new URL("../.cache/firefox/", import.meta.url).pathname;
+const FOLDER = join(import.meta.dirname, "../.cache/firefox");
 const ACCOUNT = { email: "ada@lantern.example", name: "Ada Lantern", password: "a password for Firefox" };
 const PAGES = [
 	"",

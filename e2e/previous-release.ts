@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** The last commit of the previous release: update it with each release. */
 const PREVIOUS = "cc4dc67514";
-const ROOT = new URL("..", import.meta.url).pathname;
+const ROOT = dirname(import.meta.dirname);
 
 const git = (...args: string[]) =>
 	execFileSync("git", args, { cwd: ROOT, maxBuffer: 256 * 1024 * 1024, stdio: "pipe" });

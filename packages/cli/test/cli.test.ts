@@ -145,9 +145,9 @@ test.skipIf(!existsSync("/usr/bin/script"))("in a terminal, the first start prin
 	const cwd = newFolder();
 	const port = String(await unusedPort());
 	// script(1) runs a command in a terminal of its own.
-	const child = spawn("/usr/bin/script", ["-qec", `${process.execPath} ${COMMAND} serve`, "/dev/null"], {
+	const child = spawn("/usr/bin/script", ["-qec", 'exec "$NODE" "$COMMAND" serve', "/dev/null"], {
 		cwd,
-		env: { PATH: process.env.PATH, NO_COLOR: "1", POSTHORN_PORT: port },
+		env: { PATH: process.env.PATH, NODE: process.execPath, COMMAND, NO_COLOR: "1", POSTHORN_PORT: port },
 		stdio: ["ignore", "pipe", "ignore"],
 	});
 	let shown = "";

@@ -32,10 +32,11 @@ export class User {
 	/** Runs a shell script at a terminal, with job control. `posthorn` in it is the command. */
 	atTerminal(script: string): ChildProcess {
 		const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
-		const posthorn = `posthorn() { exec "${process.execPath}" "${COMMAND}" "$@"; }`;
-		return spawn("script", ["-qfec", `set -m; ${posthorn}; ${script}`, "/dev/null"], {
+		// Variables, because paths may contain what a shell replaces between quotes.
+		const program = { NODE: process.execPath, COMMAND };
+		return spawn("script", ["-qfec", `set -m; posthorn() { exec "$NODE" "$COMMAND" "$@"; }; ${script}`, "/dev/null"], {
 			cwd: this.home,
-			env: { PATH, NODE_COMPILE_CACHE, HOME: this.home, SHELL: "/bin/sh", ...this.#env },
+			env: { PATH, NODE_COMPILE_CACHE, HOME: this.home, SHELL: "/bin/sh", ...program, ...this.#env },
 		});
 	}
 

@@ -127,7 +127,9 @@ describe.runIf(process.platform === "linux")("the archive", () => {
 		for (const name of ["LICENSE", "README.md", "lib/node.LICENSE"]) expect(existsSync(join(root, name))).toBe(true);
 	});
 
-	test.skipIf(spawnSync("systemd-analyze", ["--version"]).status !== 0)("has what systemd finds in the unit", () => {
+	// Units would need other paths quoted.
+	const isAnalyzable = /^[\w./-]+$/.test(folder) && spawnSync("systemd-analyze", ["--version"]).status === 0;
+	test.runIf(isAnalyzable)("has what systemd finds in the unit", () => {
 		const unit = join(folder, "posthorn.service");
 		writeFileSync(unit, textOf("posthorn.service").replaceAll(PLACE, `${root}/`));
 		const analyze = (...args: string[]) => {

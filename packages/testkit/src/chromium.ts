@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeOnce } from "./make-once.ts";
@@ -43,7 +43,7 @@ async function unpacked(): Promise<string> {
 	const { default: chromium, inflate } = await import("@sparticuz/chromium");
 	const file = (path: string) => fileURLToPath(new URL(path, import.meta.resolve("@sparticuz/chromium")));
 	const { version } = JSON.parse(readFileSync(file("../package.json"), "utf8")) as { version: string };
-	const place = join(tmpdir(), `posthorn-chromium-${version}-${userInfo().uid}`);
+	const place = join(tmpdir(), `posthorn-chromium-${version}-${process.getuid?.()}`);
 	await makeOnce(place, async (draft) => {
 		const { TMPDIR: before } = process.env;
 		process.env.TMPDIR = draft;

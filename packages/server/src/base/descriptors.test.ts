@@ -25,7 +25,7 @@ describe("the limit on open files", () => {
 
 	test.runIf(process.platform === "linux")("is the one that a shell sets for the process it starts", () => {
 		const file = new URL("./descriptors.ts", import.meta.url).href;
-		const program = `const { descriptorLimit } = await import(${JSON.stringify(file)}); console.log(descriptorLimit())`;
+		const program = `const { descriptorLimit } = await import(${JSON.stringify(file)}); console.log(String(descriptorLimit()))`;
 		const command = `ulimit -n 300 && exec "$0" --input-type=module -e "$1"`;
 		const said = execFileSync("sh", ["-c", command, process.execPath, program], { encoding: "utf8" });
 		expect(said.trim()).toBe("300");

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, chown, cp, readdir, readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { makeOnce } from "../make-once.ts";
@@ -43,7 +43,7 @@ export async function npmBinaries(): Promise<string> {
 		);
 	}
 	const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
-	const place = join(tmpdir(), `posthorn-postgres-${version}-${userInfo().uid}`);
+	const place = join(tmpdir(), `posthorn-postgres-${version}-${process.getuid?.()}`);
 	await makeOnce(place, async (draft) => {
 		await cp(join(root, "native"), draft, { recursive: true, filter: (path) => !path.endsWith(".a") });
 		await chmod(draft, 0o755);

@@ -118,7 +118,7 @@ export class PostgresServer {
 	): Promise<PostgresServer> {
 		const port = String(await unusedPort());
 		const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-		const command = [program, "-D", join(folder, "data"), "-p", port, "-k", folder, ...flags] as const;
+		const command = [program, "-D", join(folder, "data"), "-p", port, ...flags] as const;
 		const url = `postgres://test@127.0.0.1:${port}/postgres`;
 		return new PostgresServer(url, folder, command, user, reaper, settings);
 	}
@@ -323,6 +323,8 @@ function settingsFor(fsync: boolean): Record<string, string> {
 	const onDisk = fsync ? "on" : "off";
 	return {
 		listen_addresses: "127.0.0.1",
+		// A socket's path may have 107 bytes, and temporary folders may have long ones.
+		unix_socket_directories: "",
 		max_connections: "200",
 		shared_buffers: "64MB",
 		fsync: onDisk,

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer, get } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import {
@@ -45,7 +45,12 @@ async function fetchFrom(credentials: Credentials, ca: string, host: string): Pr
 	}
 }
 
-test.for(["localhost", "127.0.0.1", "::1"])("Node's client accepts a leaf at %s", async (host) => {
+/** Some containers have no IPv6. */
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
+
+const LOOPBACK = ["localhost", "127.0.0.1", ...(hasIpv6 ? ["::1"] : [])];
+
+test.for(LOOPBACK)("Node's client accepts a leaf at %s", async (host) => {
 	const authority = await createAuthority();
 	expect(await fetchFrom(await authority.issue(), authority.pem, host)).toBe("hello");
 });

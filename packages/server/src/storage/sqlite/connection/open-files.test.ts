@@ -195,7 +195,7 @@ unix("a stop right after the file was replaced says where a log that can't be em
 		renameSync(path, join(folder, "moved.db"));
 		renameSync(other, path);
 		const text =
-			/posthorn\.db was replaced .* last commits of the previous file are in \S+posthorn\.db\.replaced-\S+-wal: /;
+			/posthorn\.db was replaced .* last commits of the previous file are in .+posthorn\.db\.replaced-\S+-wal: /;
 		await expect(storage.close()).rejects.toMatchObject({ code: "lost", message: expect.stringMatching(text) });
 		expect(which(path)).toBe("other");
 	} finally {

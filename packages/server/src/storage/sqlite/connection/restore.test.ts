@@ -1,4 +1,5 @@
 import {
+	chmodSync,
 	copyFileSync,
 	existsSync,
 	mkdirSync,
@@ -103,7 +104,8 @@ test.skipIf(process.platform === "win32")(
 		await expect(restoreSqlite(backup, path)).rejects.toThrow(/lock is a symbolic link/);
 		expect(existsSync(other)).toBe(false);
 		rmSync(`${path}.lock`);
-		writeFileSync(other, "", { mode: 0o644 });
+		writeFileSync(other, "");
+		chmodSync(other, 0o644);
 		symlinkSync(other, `${path}.lock-wal`);
 		await restoreSqlite(backup, path);
 		expect(statSync(other).mode & 0o777).toBe(0o644);
@@ -137,7 +139,7 @@ test("changes nothing while a service has the database, or if the backup is dama
 	writeFileSync(backup, damaged);
 	await expect(restoreSqlite(backup, path)).rejects.toMatchObject({
 		code: "unusable",
-		message: expect.stringMatching(/^\S+backup\.db is damaged \(.+\): use another backup\.$/),
+		message: expect.stringMatching(/^.+backup\.db is damaged \(.+\): use another backup\.$/),
 	});
 	expect(leftOvers()).toEqual(["posthorn.db-wal"]);
 	const intact = new DatabaseSync(path);
