@@ -86,6 +86,8 @@ function buildDashboard() {
 	const { status, stdout, stderr, error } = spawnSync(projectNode(), [vite, "build", "--logLevel", "warn"], {
 		cwd: DASHBOARD,
 		encoding: "utf8",
+		// With another one, the page would get React's development build.
+		env: { ...process.env, NODE_ENV: "production" },
 	});
 	if (status !== 0) {
 		console.error(stdout ?? "");

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
 	chmodSync,
@@ -89,6 +90,28 @@ test.skipIf(process.platform === "win32")("says in one line that this user can't
 		expect(stderr).toMatch(/^This command writes to .+, which this user can't \(EACCES\)\. Run it as .*\n$/);
 	} finally {
 		chmodSync(folder, 0o755);
+		rmSync(folder, { recursive: true });
+	}
+});
+
+// It was React's development build, a third larger, and was packed like that.
+test("builds the dashboard for production, whatever NODE_ENV says", () => {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-setup-"));
+	try {
+		const write = (path: string, text: string) => {
+			mkdirSync(dirname(join(folder, path)), { recursive: true });
+			writeFileSync(join(folder, path), text);
+		};
+		cpSync(join(ROOT, "scripts/setup.mjs"), join(folder, "scripts/setup.mjs"));
+		const installed = createHash("sha256").update(`{}${process.platform}-${process.arch}`).digest("hex");
+		write("package-lock.json", "{}");
+		write("node_modules/.posthorn-setup", installed);
+		write("node_modules/vite/bin/vite.js", 'console.log("for " + process.env.NODE_ENV); process.exitCode = 1;');
+		for (const name of ["dashboard", "protocol"]) write(`packages/${name}/package.json`, "{}");
+		const env = { ...process.env, NODE_ENV: "development" };
+		const { stderr } = spawnSync(process.execPath, [join(folder, "scripts/setup.mjs")], { env, encoding: "utf8" });
+		expect(stderr).toContain("for production\n");
+	} finally {
 		rmSync(folder, { recursive: true });
 	}
 });
