@@ -156,6 +156,10 @@ describe.skipIf(spawnSync("unshare", own("true")).status !== 0)("on a file syste
 			unshared(process.execPath, COMMAND, ...args, "--port", "0", ...at("theirs/new/data/p.db"));
 		expect(await run("doctor")).toMatchObject({ code: 1, out: expect.stringMatching(says) });
 		expect(await run("serve")).toMatchObject({ code: 1, said: expect.stringMatching(says) });
+		// It advised to give the folder in it to the service's user.
+		chmodSync(join(folder, "theirs"), 0o700);
+		const entered = /theirs\/new\/data\/p\.db cannot be reached, because the service's user may not enter .+theirs \(/;
+		expect(await run("doctor")).toMatchObject({ code: 1, out: expect.stringMatching(entered) });
 	});
 
 	// Root in a namespace may not use the files of users outside of it.

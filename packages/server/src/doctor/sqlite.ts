@@ -26,6 +26,11 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 			return fault(`${folder} is not a folder: choose another location for ${path} with POSTHORN_DATABASE_URL.`);
 		await access(folder, constants.W_OK | constants.X_OK);
 	} catch (error) {
+		const closed = await closedFolder(folder);
+		if (closed !== null)
+			return fault(
+				`${path} cannot be reached, because the service's user may not enter ${closed} (EACCES): allow that, or choose another location with POSTHORN_DATABASE_URL.`,
+			);
 		return fault(folder === dirname(target) ? unwritable(folder, error) : unmakeable(dirname(target), folder, error));
 	}
 	const there = await stat(path).catch(() => null);
@@ -105,6 +110,14 @@ async function brokenLink(path: string): Promise<string | null> {
 		if (await readlink(folder).catch(() => null)) return folder;
 	}
 	return null;
+}
+
+/** The topmost folder above the path that this user may not enter. */
+async function closedFolder(path: string): Promise<string | null> {
+	let closed: string | null = null;
+	for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder))
+		if ((await access(folder, constants.X_OK).catch(codeOf)) === "EACCES") closed = folder;
+	return closed;
 }
 
 /** The folder of the file, or its nearest existing parent. */
