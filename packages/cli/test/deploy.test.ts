@@ -131,7 +131,7 @@ describe.runIf(process.platform === "linux")("the archive", () => {
 	const isAnalyzable = /^[\w./-]+$/.test(folder) && spawnSync("systemd-analyze", ["--version"]).status === 0;
 	test.runIf(isAnalyzable)("has what systemd finds in the unit", () => {
 		const unit = join(folder, "posthorn.service");
-		writeFileSync(unit, textOf("posthorn.service").replaceAll(PLACE, `${root}/`));
+		writeFileSync(unit, textOf("posthorn.service").replaceAll(PLACE, `${root}/`), { mode: 0o644 });
 		const analyze = (...args: string[]) => {
 			const { status, stdout, stderr } = spawnSync("systemd-analyze", [...args, unit], { encoding: "utf8" });
 			return { status, said: stdout + stderr };
