@@ -130,7 +130,7 @@ export function openFeed(screen: Screen, useColour: boolean): Feed {
 		const { retrying, waiting, failed, delivered, verified, signatureFailures } = totals;
 		const rest = [
 			waiting > 0 ? `${waiting} not attempted yet` : "",
-			retrying > 0 ? `${retrying} still to be retried` : "",
+			retrying > 0 ? `${retrying} waiting for a retry` : "",
 			failed > 0 ? `${failed} dead-lettered after the last attempt` : "",
 			delivered > verified ? `${delivered - verified} delivered, but not accepted by the receiver` : "",
 			signatureFailures > 0 ? `${signatureFailures} requests with a wrong signature` : "",

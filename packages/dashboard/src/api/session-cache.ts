@@ -11,13 +11,16 @@ const ADDED = {
 	quarantine: false,
 } as const satisfies Partial<Session>;
 
-/** The token of the session that the user ends or has ended, until another one begins, in whichever tab. */
+/** The token of the session that the user is ending or has ended; null once another one has begun, in any tab. */
 let endedToken: string | null = null;
 
 /** Whether the user is signing out or has signed out, so the sign-in page doesn't say that the session has ended. */
 export const isSigningOut = () => endedToken !== null;
 
-/** A session from the service. Adds what it lacks if a node of the previous release responds during an upgrade. */
+/**
+ * Takes a session from the service: with a new one, the user is no longer signing out. Adds the fields that it lacks if a
+ * node of the previous release responds during an upgrade.
+ */
 export function received(session: Session): Session {
 	if (session.csrf_token !== endedToken) endedToken = null;
 	return { ...ADDED, ...session };

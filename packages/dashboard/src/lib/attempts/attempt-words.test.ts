@@ -20,7 +20,7 @@ describe("a response", () => {
 		// A redirect has both a code and a status; the status says more.
 		[{ status_code: 301, error_code: "redirect" }, "301", "returned 301"],
 		[unanswered("timeout"), "timeout", "timed out"],
-		[unanswered("connection_refused"), "refused", "was refused"],
+		[unanswered("connection_refused"), "refused", "was refused a connection"],
 		[unanswered("a_code_to_come"), "no response", "got no response"],
 		[{ status_code: null, error_code: null }, "no response", "got no response"],
 	])("%j is %s at a station and %s in a sentence", (answer, station, said) => {
@@ -88,7 +88,7 @@ it("explains why there was no response", () => {
 it("reads an attempt aloud", () => {
 	const time = timeOfDay(Date.parse(AT), { seconds: true });
 	expect(attemptSentence({ ...answered(500), attempt: 3, started_at: AT }, 8)).toBe(
-		`attempt 3 of 8 at ${time}, returned 500`,
+		`attempt 3 of 8 at ${time} returned 500`,
 	);
 });
 

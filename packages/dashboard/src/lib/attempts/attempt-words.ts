@@ -16,7 +16,7 @@ interface Words {
 	readonly said: string;
 	/** The drawer's headline: `The receiver didn't respond in time`. */
 	readonly headline: string;
-	/** Short, for tables, and after a colon or in parentheses: `connection refused`. */
+	/** Short, without a verb, for tables, after a colon and in parentheses: `connection refused`. */
 	readonly short: string;
 }
 
@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 	},
 	dns_not_found: {
 		station: "no host",
-		said: "didn't find the host",
+		said: "couldn't find the host",
 		headline: "The receiver's host name wasn't found",
 		short: "host not found",
 	},
@@ -37,7 +37,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 		station: "DNS",
 		said: "couldn't resolve the host name",
 		headline: "The receiver's host name couldn't be resolved",
-		short: "DNS failed",
+		short: "DNS failure",
 	},
 	address_not_public: {
 		station: "blocked",
@@ -59,7 +59,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 	},
 	connection_refused: {
 		station: "refused",
-		said: "was refused",
+		said: "was refused a connection",
 		headline: "The receiver refused the connection",
 		short: "connection refused",
 	},
@@ -73,7 +73,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 		station: "no route",
 		said: "couldn't reach the host",
 		headline: "The receiver's host couldn't be reached",
-		short: "unreachable",
+		short: "host unreachable",
 	},
 	tls_untrusted: {
 		station: "TLS",
@@ -107,12 +107,12 @@ const WORDS: Readonly<Record<string, Words>> = {
 	},
 	malformed_response: {
 		station: "invalid",
-		said: "got a response that isn't HTTP",
+		said: "got a response that isn't valid HTTP",
 		headline: "The receiver's response isn't valid HTTP",
 		short: "invalid response",
 	},
 	sender_failed: {
-		station: "our fault",
+		station: "our error",
 		said: "failed because of an error on our side",
 		headline: "The request failed because of an error on our side",
 		short: "error on our side",
@@ -228,10 +228,10 @@ interface Spoken extends ResponseFacts {
 	readonly started_at: string;
 }
 
-/** An attempt as a screen reader reads it: `attempt 3 of 8 at 14:02:11, returned 500`. */
+/** An attempt as a screen reader reads it: `attempt 3 of 8 at 14:02:11 returned 500`. */
 export function attemptSentence(attempt: Spoken, total: number): string {
 	const at = timeOfDay(Date.parse(attempt.started_at), { seconds: true });
-	return `attempt ${attempt.attempt} of ${total} at ${at}, ${responseWords(attempt).said}`;
+	return `attempt ${attempt.attempt} of ${total} at ${at} ${responseWords(attempt).said}`;
 }
 
 /** Names of the most common status codes of receivers (RFC 9110, 6585). */

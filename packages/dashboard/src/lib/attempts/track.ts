@@ -183,7 +183,7 @@ function dated(stations: readonly Undated[]): readonly Station[] {
 	const began = stations.find(({ at }) => at !== null)?.at ?? null;
 	return stations.map((station) => {
 		const day = station.at === null || began === null ? null : otherDay(station.at, began);
-		return { ...station, day, spoken: day === null ? station.spoken : `${station.spoken}, ${day}` };
+		return { ...station, day, spoken: day === null ? station.spoken : `${day}: ${station.spoken}` };
 	});
 }
 

@@ -15,7 +15,7 @@ export const sumOutcomes = (all: readonly Outcomes[]): Outcomes => ({
 
 export const totalOf = ({ delivered, retrying, failed }: Outcomes) => delivered + retrying + failed;
 
-/** Each outcome's count in words: `312 delivered, 3 to be retried, 1 failed`, without zeros. */
+/** Each outcome's count in words: `312 attempts delivered, 1 attempt failed for good`, without zeros. */
 export function outcomesInWords(outcomes: Outcomes): string {
 	const { delivered, retrying, failed } = outcomes;
 	if (totalOf(outcomes) === 0) return "no attempts";

@@ -74,7 +74,7 @@ describe("failingSince", () => {
 	it("says what and since when", () => {
 		expect(failingSince(FAILING, NOW)).toBe("Returning 500 since 14:02");
 		const refused = { ...FAILING, last_attempt: unanswered("connection_refused", at(14, 25)) };
-		expect(failingSince(refused, NOW)).toBe("Failing since 14:02. The last attempt was refused");
+		expect(failingSince(refused, NOW)).toBe("Failing since 14:02. The last attempt was refused a connection");
 		expect(failingSince({ ...FAILING, recent: { minutes: 15, delivered: 1, failed: 40 } }, NOW)).toBe(
 			"Returning 500 since 14:02",
 		);
@@ -88,7 +88,7 @@ describe("failingSince", () => {
 		expect(failingSince({ ...FAILING, last_attempt: null }, NOW)).toBe("Failing");
 	});
 
-	// It said "Address isn't public, so nothing is sent since 14:02", and "has had a host name that isn't found since 14:02".
+	// It said "Address isn't public, so nothing is sent since 14:02".
 	it.each(["dns_not_found", "dns_failed", "address_not_public", "tls_costly"])(
 		"names the error %s as the log does",
 		(code) => {

@@ -62,8 +62,8 @@ export const splitDeleted = (name: string): readonly [name: string, mark: string
 	name.endsWith(` ${DELETED}`) ? [name.slice(0, -DELETED.length - 1), DELETED] : [name, ""];
 
 /**
- * `Returning 500 since 14:02`, `Failing since 14:02: connection refused`. Says how the last attempt ended if the first
- * failure was different, and how many attempts were accepted if some were just now.
+ * `Returning 500 since 14:02`, `Failing since 14:02: connection refused`. Describes the last attempt separately if the
+ * first failure was another one, and gives the share of recent failures if some attempts were accepted.
  */
 export function failingSince(health: HealthFacts, now: number): string {
 	const { last_attempt: last, failing_since: first } = health;
@@ -176,7 +176,7 @@ export function projectSentence(
 		const affected = healths.filter(({ state }) => state === "unstable");
 		const over = affected.every(({ failing_since, waiting }) => failing_since === null && waiting.count === 0);
 		const dead = affected.reduce((sum, health) => sum + health.dead_letters, 0);
-		// The list below the sentence has what waits for any webhook, such as a test's retry.
+		// The list below the sentence has retries of all webhooks, those of tests included.
 		const isCalm = healths.every(({ waiting, backlog }) => waiting.count === 0 && backlog.events === 0);
 		const calm = isCalm ? ", but nothing is waiting now" : "";
 		const rest = dead === 0 ? calm : `. ${plural(dead, "delivery")} failed for good`;
@@ -276,7 +276,7 @@ const BEHIND_MS = 60_000;
 
 /**
  * When each webhook's oldest waiting event began to wait, the latest of those times, in milliseconds since 1970; 0 if none
- * waits. Passed to `useNow`, it keeps what is said about backlogs up to date.
+ * waits. Passed to `useNow`, it keeps sentences about backlogs up to date.
  */
 export const waitingSince = (healths: readonly Pick<HealthFacts, "backlog">[]): number =>
 	healths.reduce((newest, { backlog }) => Math.max(newest, Date.parse(backlog.oldest_at ?? "") || 0), 0);
