@@ -18,7 +18,7 @@ development](local-development.md) shows the commands for developers at work.
 | 0 | success |
 | 1 | it failed: the service refused the call or can't be reached, a receiver didn't accept, a signature doesn't match |
 | 2 | wrong usage or configuration; nothing was done |
-| 130 | Ctrl-C or Ctrl-D at a question |
+| 130 | interrupted, such as by Ctrl-C or Ctrl-D at a question |
 
 Results go to standard output, everything else to standard error. With \`--json\` results are JSON, one value per line.
 Colors are used at a terminal, unless \`NO_COLOR\` is set. \`--env-file FILE\` reads variables for any command; those of the

@@ -180,7 +180,7 @@ test("WAITING includes retries, as in the dashboard", async () => {
 	await tail.until("the failed attempt", () => tail.lines.some(({ status }) => status === "retrying"));
 	await tail.end("SIGINT");
 	expect((await on.user.run(["webhooks", "list"])).out).toMatch(new RegExp(`${id} +failing +1 `));
-	expect((await on.user.run(["webhooks", "get", id])).out).toMatch(/Waiting +1 to be retried\nTo decide +nothing\n/);
+	expect((await on.user.run(["webhooks", "get", id])).out).toMatch(/Waiting +1 for a retry\nTo decide +nothing\n/);
 });
 
 test("logs are followed, and failed deliveries replayed after showing how many", async () => {
@@ -209,7 +209,7 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	// "No delivery matches." read as if the event didn't exist.
 	const none = await on.user.run(["replay", "--webhook", id, "--type", "customer.created"]);
 	expect(none).toMatchObject({ code: 0, out: expect.stringMatching(/^No failed delivery matches\. Those that wait/) });
-	// Such a span began before the year 0, in which times can't be written.
+	// It begins before the year 0, for which ISO 8601 has no plain notation.
 	const dry = await on.user.run(["replay", "--webhook", id, "--since", "999999d", "--dry-run"]);
 	expect(dry).toMatchObject({ code: 0, out: "2 deliveries would be sent again.\n" });
 	expect(await on.user.run(["replay", "--webhook", id])).toMatchObject({

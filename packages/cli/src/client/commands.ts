@@ -53,7 +53,7 @@ Examples:
   posthorn events get evt_…`,
 	logs: `
 In a list, ✔ marks attempts that were delivered, ↻ those with a retry, and ✘ the last ones of failed deliveries. #2 is a
-delivery's second attempt, #1r3 the first one of its third replay. Webhooks with the same URL have their ids.
+delivery's second attempt, #1r3 the first one of its third replay. Ids tell apart webhooks with the same URL.
 
 Examples:
   posthorn logs tail
@@ -93,6 +93,9 @@ function examplesOf(parent: string, name: string): string {
 
 const many = (text: string, others: readonly string[] = []): readonly string[] => [...others, text];
 
+/** What an option by which events are chosen is for, and its parser. */
+const TYPES = ["only these types, separated by commas; can be repeated", many] as const;
+
 /** Options of commands that talk to a service. */
 function withConnection(command: Command): Command {
 	return command
@@ -118,7 +121,7 @@ export function addClientCommands(program: Command): void {
 	);
 
 	withConnection(command("listen [target]", "Forward events to a receiver on this machine, signed and in order."))
-		.option("--events <types>", "only these types, separated by commas; can be repeated", many)
+		.option("--events <types>", ...TYPES)
 		.option("--since <span>", "start with the events of the last 90s, 10m, 2h or 1d")
 		.option("--from <event>", "start with this event, or with new ones (now)")
 		.option("--allow-remote", "also forward to another machine")
@@ -155,7 +158,7 @@ export function addClientCommands(program: Command): void {
 
 	const events = command("events", "Read the event log.");
 	withConnection(command("list", "List the newest events.", events))
-		.option("--type <types>", "only these types, separated by commas; can be repeated", many)
+		.option("--type <types>", ...TYPES)
 		.option("--since <span>", "only from the last 90s, 10m, 2h or 1d")
 		.option("--limit <count>", "how many", "20")
 		.action(async (_, self: Command) => (await import("./events.ts")).listEvents(self.optsWithGlobals()));
@@ -167,7 +170,7 @@ export function addClientCommands(program: Command): void {
 	const logFilters = (one: Command) =>
 		withConnection(one)
 			.option("--webhook <id>", "only this webhook's attempts")
-			.option("--type <types>", "only these types, separated by commas; can be repeated", many)
+			.option("--type <types>", ...TYPES)
 			.option("--status <status>", "delivered, retrying or failed")
 			.option("--event <id>", "only this event's attempts")
 			.option("--since <span>", "only from the last 90s, 10m, 2h or 1d");
@@ -184,7 +187,7 @@ export function addClientCommands(program: Command): void {
 
 	withConnection(command("replay", "Send finished deliveries again."))
 		.option("--webhook <id>", "only this webhook's")
-		.option("--type <types>", "only these types, separated by commas; can be repeated", many)
+		.option("--type <types>", ...TYPES)
 		.option("--status <status>", "failed (the default), delivered or any")
 		.option("--event <id>", "only this event")
 		.option("--since <span>", "only if the newest attempt was in the last 90s, 10m, 2h or 1d")

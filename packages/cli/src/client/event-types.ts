@@ -16,7 +16,7 @@ export function parseTypes(given: readonly string[]): EventTypeEntry["type"][] {
 	return names as EventTypeEntry["type"][];
 }
 
-/** @throws UsageError unless it is one that exists */
+/** @throws UsageError unless it is exactly one type that exists */
 export function parseType(type: string | undefined): EventTypeEntry {
 	if (type === undefined) throw new UsageError([`Which type? ${known()}`]);
 	const [name, ...others] = parseTypes([type]);

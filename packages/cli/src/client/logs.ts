@@ -167,7 +167,7 @@ const MARKS = { delivered: colors.green("✔"), retrying: colors.yellow("↻"), 
 
 /**
  * Prints attempts, each with its webhook's description and URL. If several webhooks among those printed so far have the
- * same URL, their ids tell them apart. A line with the day precedes those of another day than today, or the previous one.
+ * same URL, their ids tell them apart. A line with its date begins each day, unless the list starts today.
  */
 function printer(client: Client, project: string, json: boolean, signal?: AbortSignal) {
 	if (json) return async (attempts: readonly Attempt[]) => attempts.forEach(printJson);
@@ -177,7 +177,7 @@ function printer(client: Client, project: string, json: boolean, signal?: AbortS
 	return async (attempts: readonly Attempt[]) => {
 		if (attempts.some(({ webhook_id }) => !descriptions.has(webhook_id))) {
 			const known = await allWebhooks(client, project, signal);
-			// Those of webhooks that were deleted aren't sought again.
+			// Deleted webhooks have none, and aren't looked up again.
 			for (const { webhook_id } of attempts) descriptions.set(webhook_id, "");
 			for (const { id, description } of known) descriptions.set(id, description);
 		}
@@ -256,7 +256,7 @@ export async function getLog(id: string, options: ConnectionOptions & { readonly
 	console.log(response_body === "" ? colors.dim("empty") : cleanLines(response_body));
 }
 
-/** What has followed an attempt with a retry, or will. */
+/** The result of an attempt with a retry: the newest attempt since, or when the retry is due. */
 async function retryOf(
 	client: Client,
 	project: string,

@@ -18,7 +18,7 @@ test("an empty or relative home doesn't name a folder in the current one", () =>
 });
 
 // Every command that calls the service ended with "uv_os_homedir returned ENOENT".
-test("users without a home, as in containers, have no login, and are told how to store one", () => {
+test("users without a home, as in containers, have no login, and learn how to store one", () => {
 	vi.stubEnv("XDG_CONFIG_HOME", undefined);
 	vi.spyOn(os, "homedir").mockImplementation(() => {
 		throw new Error("uv_os_homedir returned ENOENT");

@@ -24,13 +24,13 @@ export function configFolder(): string {
 	return join(isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : join(home(), ".config"), "posthorn");
 }
 
-/** Never the current folder, as with an empty HOME. Users who aren't in the system's list, as in containers, may have none. */
+/** The user's home, even if HOME is empty or relative. In containers, users without a passwd entry may have none. */
 function home(): string {
 	try {
 		const named = os.homedir();
 		return isAbsolute(named) ? named : os.userInfo().homedir;
 	} catch {
-		// Contains nothing.
+		// No file can be stored below it, and none is found there.
 		return os.devNull;
 	}
 }

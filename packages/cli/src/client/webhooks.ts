@@ -76,7 +76,7 @@ export async function getWebhook(id: string, options: ConnectionOptions): Promis
 	const again = health?.waiting.count ?? 0;
 	const failed = health?.dead_letters ?? 0;
 	const first = backlog.oldest_at ? `${backlog.events} new, the oldest from ${ago(backlog.oldest_at)}` : "";
-	const waiting = [first, again > 0 ? `${again} to be retried` : ""].filter(Boolean).join("; ");
+	const waiting = [first, again > 0 ? `${again} for a retry` : ""].filter(Boolean).join("; ");
 	printFields([
 		["Id", webhook.id],
 		["URL", clean(webhook.url)],
