@@ -5,7 +5,7 @@ import { LongestFirst } from "./scripts/longest-first.ts";
 
 // Tests start many processes and threads that load the same modules: each is compiled once.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cache/posthorn");
-// They would be for a developer's own databases; PostgreSQL's driver and programs read them.
+// PostgreSQL's driver and programs read these; a developer may have set them for other databases.
 for (const name of Object.keys(process.env)) if (/^PG[A-Z]+$/.test(name)) delete process.env[name];
 
 /** Many small files that leave nothing behind in their process: they share it, and the modules it has loaded. */

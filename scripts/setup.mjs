@@ -34,20 +34,18 @@ const PLATFORM_NODE = {
  */
 export function setup() {
 	const [bad] = /[#?*]/.exec(ROOT) ?? [];
-	if (bad) fail(`Move this folder: ${ROOT} contains "${bad}", with which Vite can't build the dashboard.`);
+	if (bad) fail(`Move this folder: ${ROOT} contains "${bad}", and Vite can't build the dashboard in such a path.`);
 	install();
 	buildDashboard();
 }
 
-/** The same for commands that write to the project's folder: a user who can't learns it first. */
+/** Sets up for commands that write to the project's folder, unless the user can't. */
 export function setupToWrite() {
 	for (const folder of [ROOT, join(ROOT, ".cache"), join(ROOT, "dist")].filter((path) => existsSync(path)))
 		try {
 			accessSync(folder, constants.W_OK);
 		} catch (error) {
-			fail(
-				`This command writes to ${folder}, which this user can't (${error.code}). Run it as the owner, or in a copy.`,
-			);
+			fail(`This command has to write to ${folder} (${error.code}). Run it as the folder's owner, or in a copy.`);
 		}
 	setup();
 }
@@ -62,7 +60,7 @@ export function install() {
 	const begun = Date.now();
 	console.error("Setting up: installing packages …");
 	const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-	// Whatever NODE_ENV and npm's settings leave out elsewhere. The packages run on the project's Node, not on npm's.
+	// Includes what NODE_ENV or npm's settings would leave out. Packages run on the project's Node, not on npm's.
 	const all = ["--include=dev", "--include=optional", "--engine-strict=false"];
 	const { status, stdout, stderr, error } = spawnSync(npm, ["ci", "--no-audit", "--no-fund", ...all], {
 		cwd: ROOT,
@@ -95,7 +93,7 @@ function buildDashboard() {
 	const { status, stdout, stderr, error } = spawnSync(projectNode(), [vite, "build", "--logLevel", "warn"], {
 		cwd: DASHBOARD,
 		encoding: "utf8",
-		// With another one, the page would get React's development build.
+		// Any other value would choose React's development build.
 		env: { ...process.env, NODE_ENV: "production" },
 	});
 	if (status !== 0) {

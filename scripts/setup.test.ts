@@ -16,48 +16,54 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { within } from "@posthorn/testkit/until";
-import { expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 
 const ROOT = dirname(import.meta.dirname);
+
+let folder: string;
+
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "posthorn-setup-"));
+	return () => rmSync(folder, { recursive: true });
+});
+
+/** A copy of the script, which takes the folder for its project. */
+function copyScript(project = folder): string {
+	const script = join(project, "scripts/setup.mjs");
+	cpSync(join(ROOT, "scripts/setup.mjs"), script);
+	return script;
+}
 
 // Without the tools that build it, the dashboard couldn't be built, nor at any later start: the packages counted as
 // installed.
 test.skipIf(process.platform === "win32")("installs the tools, too, where npm would leave them out", () => {
-	const folder = mkdtempSync(join(tmpdir(), "posthorn-setup-"));
-	try {
-		const manifests = globSync("{package.json,package-lock.json,bench/package.json,packages/*/package.json}", {
-			cwd: ROOT,
-		});
-		for (const path of [...manifests, "scripts/setup.mjs"]) cpSync(join(ROOT, path), join(folder, path));
-		// Only lists what it would install.
-		const { PATH = "" } = process.env;
-		const [bin, list] = [join(folder, "bin"), join(folder, "list")];
-		mkdirSync(bin);
-		writeFileSync(join(bin, "npm"), `#!/bin/sh\nPATH=$REAL_PATH npm "$@" --dry-run --offline > "$LIST"\nexit 1\n`);
-		chmodSync(join(bin, "npm"), 0o755);
-		const env = {
-			PATH: `${bin}${delimiter}${PATH}`,
-			REAL_PATH: PATH,
-			LIST: list,
-			HOME: folder,
-			NODE_ENV: "production",
-			npm_config_omit: "optional",
-		};
-		const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, "scripts/setup.mjs")], {
-			env,
-			encoding: "utf8",
-		});
-		// Messages on standard output would get into that of `npm run bench -- --json`.
-		expect([status, stdout, stderr]).toEqual([1, "", expect.stringContaining("npm ci failed")]);
-		const listed = readFileSync(list, "utf8");
-		for (const name of ["fastify", "vite", "vitest", "node-\\S+"])
-			expect(listed).toMatch(new RegExp(`^add ${name} `, "m"));
-	} finally {
-		rmSync(folder, { recursive: true });
-	}
+	const manifests = globSync("{package.json,package-lock.json,bench/package.json,packages/*/package.json}", {
+		cwd: ROOT,
+	});
+	for (const path of manifests) cpSync(join(ROOT, path), join(folder, path));
+	// Only lists what it would install.
+	const { PATH = "" } = process.env;
+	const [bin, list] = [join(folder, "bin"), join(folder, "list")];
+	mkdirSync(bin);
+	writeFileSync(join(bin, "npm"), `#!/bin/sh\nPATH=$REAL_PATH npm "$@" --dry-run --offline > "$LIST"\nexit 1\n`);
+	chmodSync(join(bin, "npm"), 0o755);
+	const env = {
+		PATH: `${bin}${delimiter}${PATH}`,
+		REAL_PATH: PATH,
+		LIST: list,
+		HOME: folder,
+		NODE_ENV: "production",
+		npm_config_omit: "optional",
+	};
+	const { status, stdout, stderr } = spawnSync(process.execPath, [copyScript()], { env, encoding: "utf8" });
+	// Messages on standard output would get into that of `npm run bench -- --json`.
+	expect([status, stdout, stderr]).toEqual([1, "", expect.stringContaining("npm ci failed")]);
+	const listed = readFileSync(list, "utf8");
+	for (const name of ["fastify", "vite", "vitest", "node-\\S+"])
+		expect(listed).toMatch(new RegExp(`^add ${name} `, "m"));
 });
 
-// On Node 20.18, npm left out the native part of the tool that builds the dashboard, without a word. Packages run on the
+// On Node 20.18, npm silently left out the native part of the tool that builds the dashboard. Packages run on the
 // project's own Node: remove the `engines` of such a package from the lock file.
 test("npm leaves out no optional package on an older Node", () => {
 	const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
@@ -73,65 +79,45 @@ test("npm leaves out no optional package on an older Node", () => {
 const includesNode20 = (range: string): boolean =>
 	range.split("||").some((part) => Number(/^\s*>=\s*(\d+)/.exec(part)?.[1]) < 20);
 
-// `npm run pack` and others ended with the stack trace of whatever they wrote first.
+// `npm run pack` and others ended with a stack trace.
 test.skipIf(process.platform === "win32")("says in one line that this user can't write to the project", () => {
-	const folder = mkdtempSync(join(tmpdir(), "posthorn-setup-"));
-	try {
-		mkdirSync(join(folder, "scripts"));
-		cpSync(join(ROOT, "scripts/setup.mjs"), join(folder, "scripts/setup.mjs"));
-		chmodSync(folder, 0o555);
-		// As root, it would be allowed.
-		const code = `import("./scripts/setup.mjs").then(({ setupToWrite }) => {
-			if (process.getuid() === 0) process.setuid(65_534);
-			setupToWrite();
-		})`;
-		const { status, stdout, stderr } = spawnSync(process.execPath, ["-e", code], { cwd: folder, encoding: "utf8" });
-		expect([status, stdout]).toEqual([1, ""]);
-		expect(stderr).toMatch(/^This command writes to .+, which this user can't \(EACCES\)\. Run it as .*\n$/);
-	} finally {
-		chmodSync(folder, 0o755);
-		rmSync(folder, { recursive: true });
-	}
+	copyScript();
+	chmodSync(folder, 0o555);
+	// As root, it would be allowed.
+	const code = `import("./scripts/setup.mjs").then(({ setupToWrite }) => {
+		if (process.getuid() === 0) process.setuid(65_534);
+		setupToWrite();
+	})`;
+	const { status, stdout, stderr } = spawnSync(process.execPath, ["-e", code], { cwd: folder, encoding: "utf8" });
+	chmodSync(folder, 0o755);
+	expect([status, stdout]).toEqual([1, ""]);
+	expect(stderr).toMatch(/^This command has to write to .+ \(EACCES\)\. Run it as .*\n$/);
 });
 
 // It was React's development build, a third larger, and was packed like that.
 test("builds the dashboard for production, whatever NODE_ENV says", () => {
-	const folder = mkdtempSync(join(tmpdir(), "posthorn-setup-"));
-	try {
-		const write = (path: string, text: string) => {
-			mkdirSync(dirname(join(folder, path)), { recursive: true });
-			writeFileSync(join(folder, path), text);
-		};
-		cpSync(join(ROOT, "scripts/setup.mjs"), join(folder, "scripts/setup.mjs"));
-		const installed = createHash("sha256").update(`{}${process.platform}-${process.arch}`).digest("hex");
-		write("package-lock.json", "{}");
-		write("node_modules/.posthorn-setup", installed);
-		write("node_modules/vite/bin/vite.js", 'console.log("for " + process.env.NODE_ENV); process.exitCode = 1;');
-		for (const name of ["dashboard", "protocol"]) write(`packages/${name}/package.json`, "{}");
-		const env = { ...process.env, NODE_ENV: "development" };
-		const { stderr } = spawnSync(process.execPath, [join(folder, "scripts/setup.mjs")], { env, encoding: "utf8" });
-		expect(stderr).toContain("for production\n");
-	} finally {
-		rmSync(folder, { recursive: true });
-	}
+	const write = (path: string, text: string) => {
+		mkdirSync(dirname(join(folder, path)), { recursive: true });
+		writeFileSync(join(folder, path), text);
+	};
+	const installed = createHash("sha256").update(`{}${process.platform}-${process.arch}`).digest("hex");
+	write("package-lock.json", "{}");
+	write("node_modules/.posthorn-setup", installed);
+	write("node_modules/vite/bin/vite.js", 'console.log("for " + process.env.NODE_ENV); process.exitCode = 1;');
+	for (const name of ["dashboard", "protocol"]) write(`packages/${name}/package.json`, "{}");
+	const env = { ...process.env, NODE_ENV: "development" };
+	const { stderr } = spawnSync(process.execPath, [copyScript()], { env, encoding: "utf8" });
+	expect(stderr).toContain("for production\n");
 });
 
 // Vite failed there after the packages had been installed. By a link, setup did nothing and ended with 0.
-test.skipIf(process.platform === "win32")(
-	"refuses a folder in which the dashboard can't be built, by a link too",
-	() => {
-		const folder = mkdtempSync(join(tmpdir(), "posthorn-setup-"));
-		try {
-			const [clone, linked] = [join(folder, "clone #2"), join(folder, "linked")];
-			cpSync(join(ROOT, "scripts/setup.mjs"), join(clone, "scripts/setup.mjs"));
-			symlinkSync(clone, linked);
-			const { status, stderr } = spawnSync(process.execPath, [join(linked, "scripts/setup.mjs")], { encoding: "utf8" });
-			expect([status, stderr]).toEqual([1, expect.stringMatching(/^Move this folder: .*clone #2 contains "#"/)]);
-		} finally {
-			rmSync(folder, { recursive: true });
-		}
-	},
-);
+test.skipIf(process.platform === "win32")("refuses a folder in which Vite can't build, even by a link to it", () => {
+	const linked = join(folder, "linked");
+	copyScript(join(folder, "clone #2"));
+	symlinkSync(join(folder, "clone #2"), linked);
+	const { status, stderr } = spawnSync(process.execPath, [join(linked, "scripts/setup.mjs")], { encoding: "utf8" });
+	expect([status, stderr]).toEqual([1, expect.stringMatching(/^Move this folder: .*clone #2 contains "#"/)]);
+});
 
 // The compiler ignores signals, so `npm test` continued with the tests after it had been asked to stop.
 test.skipIf(process.platform === "win32")(
