@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EVENT_TYPES } from "@posthorn/protocol";
@@ -20,7 +19,7 @@ import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { readStored, storeNew } from "../src/client/stored.ts";
 import { createProgram } from "../src/program.ts";
-import { COMMAND, Running, User, useStage } from "./client.fixture.ts";
+import { COMMAND, openServer, Running, User, useStage } from "./client.fixture.ts";
 
 const on = useStage();
 
@@ -305,15 +304,15 @@ test("attempts of other days have a date", async () => {
 	const rest = { event_type: "delivery.success", status: "delivered", status_code: 200, error_code: null };
 	const shown = { ...attempt, ...rest, response_ms: 7, url: "https://example.com/" };
 	const attempts = days.toReversed().map((started_at) => ({ ...shown, started_at }));
-	const server = createServer(({ url }, response) =>
-		response
-			.setHeader("content-type", "application/json")
-			.end(JSON.stringify({ data: url!.includes("summaries") ? attempts : [], next_cursor: null })),
+	await using service = await openServer(
+		createServer(({ url }, response) =>
+			response
+				.setHeader("content-type", "application/json")
+				.end(JSON.stringify({ data: url!.includes("summaries") ? attempts : [], next_cursor: null })),
+		),
 	);
-	await once(server.listen(0, "127.0.0.1"), "listening");
-	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	const url = `http://127.0.0.1:${service.port}`;
 	const { out } = await on.user.run(["logs", "list", "--url", url, "--project", "proj_1"], { env: { TZ: "UTC" } });
-	await once(server.close(), "close");
 	expect(out.split("\n").map((line) => line.slice(0, 15))).toEqual([
 		...["Fri Nov 20 2026", "12:00:00  ✔ del", "12:00:01  ✔ del", "Sat Nov 21 2026", "12:00:00  ✔ del", ""],
 	]);
@@ -322,14 +321,11 @@ test("attempts of other days have a date", async () => {
 // It waited for all tries of the call, three minutes, and ignored further signals.
 test("logs tail ends at Ctrl-C while the service doesn't respond", async () => {
 	const asked = Promise.withResolvers<void>();
-	const silent = createServer(() => asked.resolve());
-	await once(silent.listen(0, "127.0.0.1"), "listening");
-	const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+	await using silent = await openServer(createServer(() => asked.resolve()));
+	const url = `http://127.0.0.1:${silent.port}`;
 	const tail = new Running(on.user.spawn(["logs", "tail", "--url", url, "--project", "proj_1"]));
 	await within("the call", asked.promise);
 	expect(await tail.end("SIGINT")).toBe(0);
-	silent.closeAllConnections();
-	await once(silent.close(), "close");
 });
 
 test("an attempt in full shows the response's headers, and the certificate that was rejected", async () => {

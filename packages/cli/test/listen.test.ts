@@ -2,7 +2,6 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, statSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { NewEvent } from "@posthorn/client";
@@ -10,7 +9,7 @@ import { within } from "@posthorn/testkit";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { Service } from "../../client/test/service.fixture.ts";
 import { ProgressFile } from "../src/client/listen/listen-position.ts";
-import { LocalReceiver, Running, User } from "./client.fixture.ts";
+import { LocalReceiver, openServer, Running, User } from "./client.fixture.ts";
 
 const event = (id: string): NewEvent => ({ id, type: "delivery.success", data: { order_id: id, detail: "é\u2028" } });
 const ids = (count: number, prefix = "evt") => Array.from({ length: count }, (_, i) => `${prefix}_${i}`);
@@ -212,17 +211,14 @@ test.runIf(process.platform === "linux")("takes keys in the foreground of a term
 // It only took keys once the service had responded.
 test.runIf(process.platform === "linux")("q ends it while the service hangs", async () => {
 	const asked = Promise.withResolvers<void>();
-	const silent = createServer(() => asked.resolve());
-	await once(silent.listen(0, "127.0.0.1"), "listening");
-	const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+	await using silent = await openServer(createServer(() => asked.resolve()));
+	const url = `http://127.0.0.1:${silent.port}`;
 	const shell = atTerminal(`posthorn listen ${receiver.port} --url ${url} --project ${project.id}`);
 	const ended = once(shell, "close");
 	await within("the call", asked.promise);
 	shell.stdin!.write("q");
 	// After half a minute, it ends with an error.
 	expect(await within("the shell to end", ended)).toEqual([130, null]);
-	silent.closeAllConnections();
-	await once(silent.close(), "close");
 });
 
 test("the audit log says who listened, where to, and to which types", async () => {

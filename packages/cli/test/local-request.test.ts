@@ -1,12 +1,10 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { createAuthority, issueSelfSigned, writeCaFile } from "@posthorn/testkit";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { connect } from "../src/client/connection.ts";
 import { lookupTarget } from "../src/client/listen/target.ts";
-import { LocalReceiver, User } from "./client.fixture.ts";
+import { LocalReceiver, openServer, User } from "./client.fixture.ts";
 
 let receiver: LocalReceiver;
 let user: User;
@@ -23,15 +21,15 @@ beforeEach(() => {
 
 test("events for this machine never go through a proxy", async () => {
 	const proxied: (string | undefined)[] = [];
-	const proxy = createServer(({ url }, response) => {
-		proxied.push(url);
-		response.end();
-	});
-	await once(proxy.listen(0, "127.0.0.1"), "listening");
-	const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+	await using proxy = await openServer(
+		createServer(({ url }, response) => {
+			proxied.push(url);
+			response.end();
+		}),
+	);
+	const address = `http://127.0.0.1:${proxy.port}`;
 	const env = { NODE_USE_ENV_PROXY: "1", HTTP_PROXY: address, http_proxy: address, HTTPS_PROXY: address };
 	const { code } = await user.run(["trigger", "customer.created", "--to", `${receiver.port}/hooks`], { env });
-	proxy.close();
 	expect([code, proxied, receiver.received.length]).toEqual([0, [], 1]);
 });
 
@@ -50,14 +48,8 @@ test("localhost and names below it are this machine, without asking DNS", async 
 
 // It waited five minutes for the body, although the receiver had responded. "listen" sent nothing else meanwhile.
 test("a response whose body never ends counts from its status on", async () => {
-	const endless = createServer((_, response) => response.writeHead(201).write("began"));
-	await once(endless.listen(0, "127.0.0.1"), "listening");
-	const { port } = endless.address() as AddressInfo;
-	const { code, out } = await user.run(["trigger", "customer.created", "--to", `${port}/hooks`, "--json"]);
-	const closed = once(endless, "close");
-	endless.close();
-	endless.closeAllConnections();
-	await closed;
+	await using endless = await openServer(createServer((_, response) => response.writeHead(201).write("began")));
+	const { code, out } = await user.run(["trigger", "customer.created", "--to", `${endless.port}/hooks`, "--json"]);
 	expect([code, JSON.parse(out)]).toMatchObject([0, { kind: "responded", status: 201, body: "began" }]);
 });
 
@@ -89,12 +81,9 @@ test("a certificate of an authority of one's own is refused, with the way to tru
 		[await issueSelfSigned(), {}, 1],
 		[await authority.issue(), { NODE_EXTRA_CA_CERTS: writeCaFile(authority) }, 0],
 	] as const) {
-		const server = createHttpsServer(credentials, (_, response) => response.end());
-		await once(server.listen(0, "127.0.0.1"), "listening");
-		const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+		await using server = await openServer(createHttpsServer(credentials, (_, response) => response.end()));
+		const url = `https://127.0.0.1:${server.port}/hooks`;
 		const result = await user.run(["trigger", "customer.created", "--to", url], { env });
-		server.close();
-		server.closeAllConnections();
 		expect(result).toMatchObject({ code });
 		if (code === 1)
 			expect(result.out).toMatch(/ its certificate isn't from an .*; set NODE_EXTRA_CA_CERTS to a PEM file/);
@@ -103,11 +92,9 @@ test("a certificate of an authority of one's own is refused, with the way to tru
 
 // It said "the connection broke".
 test("says how to name a receiver that speaks HTTPS", async () => {
-	const server = createHttpsServer(await issueSelfSigned());
-	await once(server.listen(0, "127.0.0.1"), "listening");
-	const { port } = server.address() as AddressInfo;
+	await using server = await openServer(createHttpsServer(await issueSelfSigned()));
+	const { port } = server;
 	const { code, out } = await user.run(["trigger", "customer.created", "--to", `localhost:${port}/hooks`]);
-	server.close();
 	expect(code).toBe(1);
 	expect(out).toContain(`the connection broke; if it speaks HTTPS, give its URL: https://localhost:${port}/hooks`);
 });
