@@ -70,7 +70,7 @@ test("nodes replace their seal key one after the other, while they deliver", asy
 		POSTHORN_SEAL_KEY: old,
 	});
 	await using shop = opened;
-	/** Starts a node, then stops the one before, as a rolling restart does. */
+	/** Starts a node, then stops the previous one, as a rolling restart does. */
 	async function replaceNode(key: string): Promise<void> {
 		const before = shop.service;
 		shop.settings.POSTHORN_SEAL_KEY = key;

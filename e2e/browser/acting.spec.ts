@@ -330,7 +330,7 @@ test.describe("with short delays", () => {
 		await expect(page.getByRole("option")).toHaveCount(2);
 		await page.keyboard.press("Escape");
 		await expect(chosen).toHaveValue(before);
-		// What is found out late is about what was entered before.
+		// A late result is about the previous input.
 		const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 		await page.route("**/signature-check", async (route) => {
 			asked.resolve();

@@ -65,7 +65,7 @@ async function expectSaid(page: Page, text: string | RegExp): Promise<string[]> 
 	return all;
 }
 
-// Nothing was said if the next one had failed in the same way. All of it was read when it opened.
+// It was silent if the next one had failed in the same way. All of it was read when it opened.
 test("an open delivery is announced once when another one, or its next attempt, takes its place", async ({
 	dashboard,
 	page,

@@ -244,7 +244,7 @@ test("a page that was opened while the service was away opens once it's back", a
 });
 
 // Every five seconds, one more request waited for it.
-test("a service that hangs is asked by one request at a time whether it's back", async ({ dashboard, page }) => {
+test("one request at a time checks whether a service that hangs is back", async ({ dashboard, page }) => {
 	await dashboard.enter(page);
 	await page.clock.install();
 	// The page's own request and its repetitions are refused.

@@ -454,7 +454,7 @@ test("rows show their order, and are as high as others", async ({ dashboard, pag
 		const rows = page.getByRole("table", { name: list }).locator("tbody tr");
 		await expect(rows).toHaveCount(4);
 		await expect(rows.nth(0)).not.toContainText("Order");
-		// The name had a narrow column beside a wide one that was mostly empty.
+		// The name had a narrow column next to a wide one that was mostly empty.
 		const name = rows.nth(0).getByText("Community chat");
 		expect(await name.evaluate((words) => words.getClientRects()[0]!.height)).toBe(20);
 		await expect(rows.nth(1)).toContainText("Order ord_⟨U+202E⟩1");

@@ -14,7 +14,7 @@ test.use({
 	},
 });
 
-test("on a wide window the list stands beside a delivery, to read and to open others", async ({ dashboard, page }) => {
+test("in a wide window the list stays next to a delivery, to read and to open others", async ({ dashboard, page }) => {
 	const rows = await dashboard.openLog(page);
 	const drawer = page.getByRole("dialog");
 	await rows.nth(0).getByText("ord_3").click();

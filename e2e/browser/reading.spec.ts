@@ -292,7 +292,7 @@ const LISTEN = `
 `;
 
 // Each new attempt was read out, twice.
-test("screen readers aren't told each time that a log's counts grow", async ({ dashboard, page }) => {
+test("screen readers don't announce each time that a log's counts grow", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	await shop.webhook(receiver.url("/hooks"));
@@ -313,7 +313,7 @@ test("screen readers aren't told each time that a log's counts grow", async ({ d
 	await shop.post(shop.path("/events"), purchase(4));
 	await expect(page.getByRole("button", { name: "2 newer attempts" })).toBeVisible();
 	expect(await said()).not.toMatch(/2 newer|2 attempts/);
-	// Another filter's result is told.
+	// Another filter's result is announced.
 	await page.getByRole("combobox", { name: "Outcomes" }).click();
 	await page.getByRole("option", { name: "Failed" }).click();
 	await expect(page.getByText("No attempt that failed for good.")).toBeVisible();
@@ -324,7 +324,7 @@ test.describe("with a retry soon", () => {
 	test.use({ settings: { POSTHORN_RETRY_DELAYS: "50,3600" } });
 
 	// "in 48 s", "in 47 s" … interrupted everything else.
-	test("screen readers aren't told what only changes with time, but a webhook's state", async ({ dashboard, page }) => {
+	test("screen readers announce a webhook's state, not what only time changes", async ({ dashboard, page }) => {
 		const { shop } = dashboard;
 		const receiver = await shop.receiver();
 		const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });

@@ -126,7 +126,7 @@ for (const [what, script] of [
 	});
 
 // Over HTTP, browsers have no clipboard for pages. The buttons did nothing there, and didn't say so.
-test("a new key and a curl command are copied over HTTP, too, and a refusal is said", async ({ dashboard, page }) => {
+test("a new key and a curl command are copied over HTTP, too, and a refusal is shown", async ({ dashboard, page }) => {
 	await dashboard.failing("Accounting", 1);
 	await dashboard.enter(page);
 	await page.addInitScript("delete Navigator.prototype.clipboard");

@@ -81,7 +81,7 @@ test("a webhook that is older than the log says since when nothing was sent", as
 	await expect(page.getByText("No deliveries", { exact: true })).toBeVisible();
 });
 
-// What was done before midnight stayed under "Today" until the page was opened again.
+// Actions before midnight stayed under "Today" until the page was opened again.
 test("the audit log's days end at midnight", async ({ dashboard, page }) => {
 	await dashboard.enter(page);
 	await dashboard.shop.webhook("https://example.com/hooks", { description: "Accounting" });

@@ -1,13 +1,13 @@
 /**
  * Runs worlds with a deliberate fault. For each fault, the process loads the changed file and all modules that lead to it
- * once more. It shares all other modules, already compiled, among faults.
+ * again. It shares all other modules, already compiled, among faults.
  */
 import { registerHooks } from "node:module";
 import type { Fault } from "./fault.ts";
 
 type TaskModule = typeof import("./task.ts");
 
-/** A fault, and the modules that are loaded once more for it. */
+/** A fault, and the modules that are loaded again for it. */
 interface Faulty {
 	readonly fault: Fault;
 	/** The changed file. */

@@ -26,7 +26,7 @@ export class LogOutput {
 	/** How many lines found too many waiting. */
 	#dropped = 0;
 	#lines: string[] = [];
-	/** What is left of the lines being written. */
+	/** The unwritten part of the lines being written. */
 	#rest: Uint8Array = NOTHING;
 	/** Whether a thread is writing, or the next write begins. */
 	#isWriting = false;
@@ -86,7 +86,7 @@ export class LogOutput {
 	}
 
 	#next(): void {
-		// What is said about dropped lines starts no other write.
+		// The line about dropped ones must not start another write.
 		this.#isWriting = true;
 		if (this.#rest.length === 0) this.#rest = this.#takeLines();
 		if (this.#mayWait && this.#rest.length > 0) {

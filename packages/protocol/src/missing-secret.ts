@@ -5,7 +5,7 @@
 const NO_SECRET =
 	/^(?:|undefined|null|nil|none|nan|true|false|<no value>|\[object \w+\]|\$\w+|\$\{.*\}|\$\(.*\)|%\w+%|\{\{.*\}\})$/is;
 
-/** Whether this is no signing secret, but what a program has instead of one. Anyone can guess it, and sign with it. */
+/** Whether this isn't a signing secret, but what a program has instead of one. Anyone can guess it, and sign with it. */
 export function isMissingSecret(secret: string): boolean {
 	const bare = unquoted(secret.trim()).trim();
 	return NO_SECRET.test(bare.replace(/^whsec_/, ""));

@@ -288,7 +288,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 
 		test.each([
 			["is made", 7_000],
-			// Nobody looked for work at all.
+			// No node looked for work at all.
 			["fails", 7_000],
 			["hangs", 14_000],
 		] as const)(

@@ -41,7 +41,7 @@ export class Lease {
 		this.#renewal = setTimeout(() => void this.#renew(), this.#options.leaseMs / 3);
 	}
 
-	/** @param takenAt when the store was asked for the lease: it began then or later */
+	/** @param takenAt when the store was called: the lease began then or later */
 	#expireAfter(takenAt: number): void {
 		const leftMs = takenAt + this.#options.leaseMs - performance.now();
 		this.#expiry = setTimeout(() => this.#lose(), Math.max(0, leftMs));

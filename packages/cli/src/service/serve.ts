@@ -15,7 +15,7 @@ import { giveMemoryBackWhenQuiet } from "./memory.ts";
 
 const UNEXPECTED = "an unexpected error, so the service exits. Uncommitted attempts are repeated after the next start";
 
-/** How long a start may take to end once it is to be stopped, milliseconds. */
+/** How long a start may take to end after a signal to stop, milliseconds. */
 const START_GRACE_MS = 10_000;
 
 /** Settings by their flags' names. */

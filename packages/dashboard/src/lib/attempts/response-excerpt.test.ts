@@ -30,7 +30,7 @@ test("a JSON object's message is quoted in place of the object, as inert as othe
 		['{"data":null,"error":{"status":500,"message":"No store","details":{"stack":"at', "No store"],
 		['{"errors": [{"message": "Unknown store", "path": ["a', "Unknown store"],
 		['{"code":"x","message":"a","title":"b","trace":[{', "a"],
-		// It was said to say "Blue shoes".
+		// The page claimed that it said "Blue shoes".
 		['{"order":{"title":"Blue shoes","lines":[', '{"order":{"title":"Blue shoes","lines":['],
 		['{"code":1,"data":{"message":"Thanks!"},"items":[', '{"code":1,"data":{"message":"Thanks!"},"items":['],
 	] as const;

@@ -218,12 +218,12 @@ it.each([
 	[1, 1, "1 of 2 attempts has failed in the last 20 minutes"],
 	[51, 9, "9 of 60 attempts have failed in the last 20 minutes"],
 ])("with %i delivered and %i failed attempts, says %s", (delivered, failed, words) => {
-	// The window is the service's.
+	// The service chooses the window.
 	const recent = { minutes: 20, delivered, failed };
 	expect(recentFailures({ recent })).toBe(words);
 });
 
-it("says what waits, and doesn't mention what doesn't", () => {
+it("mentions events and retries only if some are waiting", () => {
 	const backlog = { events: 2, oldest_at: at(14, 26) };
 	const first = "2 events wait for their first attempt, the oldest for 4 min";
 	const pending = (of: HealthFacts["backlog"], count: number, tests = 0) =>

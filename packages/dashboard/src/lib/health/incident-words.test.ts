@@ -78,7 +78,7 @@ describe("an incident", () => {
 		expect(incidentResult(withDeliveries({ count: 0, delivered: 0 }), NOW)).toMatch(/no longer in the log/);
 	});
 
-	it("has one action that closes it, once it is over", () => {
+	it("has one action that closes it, once it has ended", () => {
 		expect(incidentAction(OVER)).toBeNull();
 		expect(incidentAction(ONGOING)).toBeNull();
 		expect(incidentAction(withDeliveries({ delivered: 70, waiting: 5, failed: 5 }))).toBe("retry");

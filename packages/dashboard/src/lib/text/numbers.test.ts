@@ -42,7 +42,7 @@ it("writes the times of any axis short, up to the longest attempt", () => {
 	);
 });
 
-// Response times are counted in buckets: a receiver that always took 8.00 s was said to take 7.51 s.
+// Response times are counted in buckets: a receiver that always took 8.00 s had one of 7.51 s.
 it.each([
 	[null, "–"],
 	[1, "~1 ms"],

@@ -2,7 +2,7 @@ import { type ListName, type LogsSearch, withValues } from "../logs/search.ts";
 
 /** A filter as the audit log keeps it: without e-mail addresses, and with only the first values of each list. */
 export interface AuditedFilter {
-	/** As the log has it; a shortened list ends with a value such as `3 more`. */
+	/** As logged; a shortened list ends with a value such as `3 more`. */
 	readonly search: LogsSearch;
 	/** How many customers it names. */
 	readonly customers: number;

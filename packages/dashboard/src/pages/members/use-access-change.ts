@@ -19,7 +19,7 @@ interface AccessChange {
 	chosen: readonly string[];
 }
 
-/** What is left to do once the member has changed. */
+/** The remaining steps once the member has changed. */
 interface Left {
 	readonly keys: readonly ApiKey[];
 	/** Whether there may be others that were created too late to be shown. */
@@ -32,9 +32,9 @@ interface Left {
  * Changes a member's access and revokes keys that they created: the chosen ones, and unless it is their own decision,
  * those created too late to be shown.
  *
- * The member comes first, because the API may refuse the change. If a key then can't be revoked, `left` has what is
- * left, and `run` goes on from there. Members who give up their own right to revoke keys do that last, unless the API
- * is going to refuse it.
+ * The member comes first, because the API may refuse the change. If a key then can't be revoked, `left` has the
+ * remaining ones, and `run` continues there. Members who give up their own right to revoke keys do that last, unless the
+ * API is going to refuse it.
  */
 export function useAccessChange({ member, role, self, chosen }: AccessChange) {
 	const { id: projectId, apps } = useProject();

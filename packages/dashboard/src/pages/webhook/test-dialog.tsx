@@ -26,7 +26,7 @@ import classes from "./test-dialog.module.css";
 interface TestDialogProps {
 	projectId: string;
 	webhook: Webhook;
-	/** What waits for a retry. */
+	/** Its pending retries. */
 	waiting: Waiting;
 	/** How many failed for good. */
 	failed: number;

@@ -53,7 +53,7 @@ export function RetryNow({ projectId, delivery, dueAt, inRow = false, what, onDo
 interface RetryAllNowProps {
 	projectId: string;
 	webhookId: string;
-	/** What waits for a retry. */
+	/** Its pending retries. */
 	waiting: Waiting;
 	variant?: "default" | "filled";
 	size?: "xs" | "sm";

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** How long it is said that something was copied, in milliseconds. */
+/** How long the button says that something was copied, in milliseconds. */
 const SAID_MS = 1_500;
 
 /** Copies a text, right after a key or a click. Rejects if the browser refuses. */

@@ -16,7 +16,7 @@ function createRoom() {
 	return { room, state };
 }
 
-test("without a failure for want of room, nothing is probed", async () => {
+test("probes nothing unless a write failed because the disk was full", async () => {
 	const { room, state } = createRoom();
 	room.failed(new StorageError("lost", "The connection was reset."));
 	room.failed(new TypeError("A bug."));
@@ -25,7 +25,7 @@ test("without a failure for want of room, nothing is probed", async () => {
 });
 
 // A node was ready again between two refusals, and three seconds after the last one with the disk still full.
-test("after one, there is no room until a probe succeeds, which runs once in a while and only if someone asks", async () => {
+test("after such a failure, there is no room until a probe succeeds, which runs once in a while and only if someone asks", async () => {
 	const { room, state } = createRoom();
 	room.failed(new StorageError("full", "The disk is full."));
 	await expect(room.check()).rejects.toThrow("The disk is full.");

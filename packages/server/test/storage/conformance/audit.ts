@@ -32,7 +32,7 @@ export function describeAudit(harness: StorageHarness): void {
 				}),
 			);
 			for (const entry of entries) await storage.appendAudit(entry);
-			// Once more, as after a commit whose result was lost.
+			// Again, as after a commit whose result was lost.
 			await storage.appendAudit(entries[0]!);
 			const wanted = entries.filter(({ projectId }) => projectId === project).reverse();
 			const first = await storage.listAudit({ projectId: project, limit: 4 });

@@ -22,7 +22,7 @@ interface LogActionsProps {
 	nameOf: NameOf;
 	/** Whether there is anything to act on. What has begun continues, even if the list becomes empty meanwhile. */
 	offered: boolean;
-	/** Called when what was asked for is closed, done or not. */
+	/** Called when the dialog of an action is closed, whether or not it was done. */
 	onClosed: (() => void) | undefined;
 }
 
