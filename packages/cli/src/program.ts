@@ -1,6 +1,6 @@
 import { VERSION } from "@posthorn/server/version";
 import { Command } from "commander";
-import { addClientCommands } from "./client/commands.ts";
+import { addClientCommands, many } from "./client/commands.ts";
 import { addSettings, examples } from "./help.ts";
 import { readEnvFile } from "./service/env-file.ts";
 
@@ -21,81 +21,57 @@ export function createProgram(): Command {
 		.exitOverride()
 		.hook("preAction", (_, command) => readEnvFile(command.optsWithGlobals().envFile))
 		.addHelpText("after", examples("posthorn"));
+	const command = (name: Parameters<typeof examples>[0], description: string) =>
+		program.command(name).description(description).addHelpText("after", examples(name));
+
 	addSettings(
-		program
-			.command("serve")
-			.description("Run the service: HTTP API, deliveries and retries. Stops gracefully on SIGTERM and Ctrl-C.")
-			.addHelpText("after", examples("serve")),
+		command("serve", "Run the service: HTTP API, deliveries and retries. Stops gracefully on SIGTERM and Ctrl-C."),
 	).action(async (_, self: Command) => (await import("./service/serve.ts")).serve(self.optsWithGlobals()));
-	program
-		.command("backup <file>")
-		.description("Copy the database to FILE, complete and consistent, even while the service runs.")
+	command("backup", "Copy the database to FILE, complete and consistent, even while the service runs.")
+		.argument("<file>")
 		.option("--database-url <url>", "the database to copy (POSTHORN_DATABASE_URL)")
-		.addHelpText("after", examples("backup"))
 		.action(async (file: string, _, self: Command) =>
 			(await import("./service/backup.ts")).backup(file, self.optsWithGlobals()),
 		);
-	program
-		.command("restore [file]")
-		.description("Restore a backup. Nothing is sent until you release it.")
+	command("restore", "Restore a backup. Nothing is sent until you release it.")
+		.argument("[file]")
 		.option("--database-url <url>", "the database to replace (POSTHORN_DATABASE_URL)")
 		.option("--yes", "don't ask")
-		.addHelpText("after", examples("restore"))
 		.action(async (file: string | undefined, _, self: Command) =>
 			(await import("./service/restore.ts")).restore(file, self.optsWithGlobals()),
 		);
-	program
-		.command("quarantine")
-		.description("Show whether a restored database is in quarantine, and what a release would send.")
+	command("quarantine", "Show whether a restored database is in quarantine, and what a release would send.")
 		.option("--url <url>", "the service (POSTHORN_URL); by default, the one on this machine")
-		.addHelpText("after", examples("quarantine"))
 		.action(async (_, self: Command) =>
 			(await import("./client/quarantine.ts")).showQuarantine(self.optsWithGlobals()),
 		);
-	program
-		.command("release")
-		.description("Release a restored database: send its pending deliveries.")
+	command("release", "Release a restored database: send its pending deliveries.")
 		.option("--url <url>", "the service (POSTHORN_URL); by default, the one on this machine")
 		.option(
 			"--skip <webhooks>",
 			"leave out the pending deliveries of these webhooks (ids separated by commas, or all); can be repeated",
-			(text: string, others: readonly string[] = []) => [...others, text],
+			many,
 		)
 		.option("--yes", "don't ask")
-		.addHelpText("after", examples("release"))
 		.action(async (_, self: Command) => (await import("./client/quarantine.ts")).release(self.optsWithGlobals()));
 	addSettings(
-		program
-			.command("doctor")
-			.description("Check what the service needs (settings, database, clock, egress), and report what to fix.")
-			.option(
-				"--reach <url>",
-				"also connect to this receiver, without sending anything; can be repeated",
-				(url: string, others: readonly string[] = []) => [...others, url],
-			)
-			.addHelpText("after", examples("doctor")),
+		command(
+			"doctor",
+			"Check what the service needs (settings, database, clock, egress), and report what to fix.",
+		).option("--reach <url>", "also connect to this receiver, without sending anything; can be repeated", many),
 	).action(async (_, self: Command) => (await import("./service/doctor.ts")).doctor(self.optsWithGlobals()));
-	program
-		.command("migrate")
-		.description("Migrate a PostgreSQL schema ahead of an upgrade.")
+	command("migrate", "Migrate a PostgreSQL schema ahead of an upgrade.")
 		.option("--database-url <url>", "the database (POSTHORN_DATABASE_URL)")
-		.addHelpText("after", examples("migrate"))
 		.action(async (_, self: Command) => (await import("./service/migrate.ts")).migrate(self.optsWithGlobals()));
-	program
-		.command("operator-key")
-		.description("Replace the operator's key, and print the new one once.")
+	command("operator-key", "Replace the operator's key, and print the new one once.")
 		.requiredOption("--new", "create a key")
 		.option("--database-url <url>", "the service's database (POSTHORN_DATABASE_URL)")
 		.option("--yes", "don't ask")
-		.addHelpText("after", examples("operator-key"))
 		.action(async (_, self: Command) =>
 			(await import("./service/operator-key.ts")).newOperatorKey(self.optsWithGlobals()),
 		);
-	program
-		.command("setup-link")
-		.description("Print the link that creates your account, if the service runs without a terminal.")
+	command("setup-link", "Print the link that creates your account, if the service runs without a terminal.")
 		.option("--database-url <url>", "the service's database (POSTHORN_DATABASE_URL)")
-		.addHelpText("after", examples("setup-link"))
 		.action(async (_, self: Command) =>
 			(await import("./service/setup-link.ts")).printSetupLink(self.optsWithGlobals()),
 		);

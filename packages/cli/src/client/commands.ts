@@ -91,7 +91,8 @@ function examplesOf(parent: string, name: string): string {
 	return lines === undefined || lines.length === 0 ? "" : `\nExamples:\n${lines.join("\n")}`;
 }
 
-const many = (text: string, others: readonly string[] = []): readonly string[] => [...others, text];
+/** Parses an option that can be repeated. */
+export const many = (text: string, others: readonly string[] = []): readonly string[] => [...others, text];
 
 /** What an option by which events are chosen is for, and its parser. */
 const TYPES = ["only these types, separated by commas; can be repeated", many] as const;
