@@ -1,13 +1,11 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { AttemptStatus } from "../lib/attempts/attempt-words.ts";
 import { serverNow } from "../lib/text/server-time.ts";
 import { api, callUrl } from "./client/client.ts";
 import { projectKey } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
 import { pagedQuery } from "./client/pages.ts";
 import type { EventType } from "./model.ts";
-
-export const ATTEMPT_STATUSES = ["delivered", "retrying", "failed"] as const;
-export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
 
 /** An attempt without its headers and bodies. */
 export type AttemptSummary = Schemas["AttemptSummary"];

@@ -1,3 +1,4 @@
+import { listWithAnd } from "../text/list.ts";
 import { isolated } from "../text/names.ts";
 import { plural } from "../text/numbers.ts";
 import { aRole, isRole } from "./roles.ts";
@@ -36,11 +37,8 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
 
 const roleOf = (role: unknown) => (isRole(role) ? aRole(role) : "a member");
 
-const list = (words: readonly string[]) =>
-	words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
-
 const fieldsOf = ({ fields }: AuditEntry["detail"]) =>
-	Array.isArray(fields) ? list(fields.map((field) => FIELD_WORDS[String(field)] ?? String(field))) : "settings";
+	Array.isArray(fields) ? listWithAnd(fields.map((field) => FIELD_WORDS[String(field)] ?? String(field))) : "settings";
 
 /** The old and the new value, if they are short: one field with a text or a number. */
 function fromTo({ fields, from, to }: AuditEntry["detail"]): string {

@@ -1,6 +1,9 @@
 import type { Certificate } from "@posthorn/protocol";
 import { timeOfDay } from "../text/time.ts";
 
+export const ATTEMPT_STATUSES = ["delivered", "retrying", "failed"] as const;
+export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
+
 /** The parts of an attempt that describe its response. */
 export interface ResponseFacts {
 	/** The status of the response, null without one. */
@@ -195,7 +198,7 @@ interface Certified extends ResponseFacts {
 }
 
 interface Headlined extends Certified {
-	readonly status: "delivered" | "retrying" | "failed";
+	readonly status: AttemptStatus;
 	readonly attempt: number;
 }
 

@@ -1,12 +1,12 @@
 import { aboutSpan, otherDay, timeOfDay } from "../text/time.ts";
-import { attemptSentence, type ResponseFacts, responseWords, wasSent } from "./attempt-words.ts";
+import { type AttemptStatus, attemptSentence, type ResponseFacts, responseWords, wasSent } from "./attempt-words.ts";
 
 /** The fields of an attempt that the track needs; a row of the log has all of them. */
 export interface TrackAttempt extends ResponseFacts {
 	readonly id: string;
 	readonly attempt: number;
 	readonly replay: number;
-	readonly status: "delivered" | "retrying" | "failed";
+	readonly status: AttemptStatus;
 	readonly next_retry_at: string | null;
 	readonly started_at: string;
 	readonly response_ms: number;
@@ -132,12 +132,7 @@ export function buildTrack(
 	plan: RetryPlan,
 	isHeld = false,
 ): readonly Line[] {
-	const series = new Map<number, TrackAttempt[]>();
-	for (const attempt of attempts) {
-		const made = series.get(attempt.replay);
-		if (made === undefined) series.set(attempt.replay, [attempt]);
-		else made.push(attempt);
-	}
+	const series = Map.groupBy(attempts, ({ replay }) => replay);
 	if (delivery?.state === "attempting" && !series.has(delivery.replay)) series.set(delivery.replay, []);
 	return [...series]
 		.sort(([one], [other]) => one - other)

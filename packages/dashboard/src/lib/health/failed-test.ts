@@ -1,10 +1,10 @@
-import { headline, type ResponseFacts, wasSent } from "../attempts/attempt-words.ts";
+import { type AttemptStatus, headline, type ResponseFacts, wasSent } from "../attempts/attempt-words.ts";
 import { timeAgo } from "../text/time.ts";
 
 /** The fields of an attempt that the words need. */
 export interface TestedAttempt extends ResponseFacts {
 	readonly test: boolean;
-	readonly status: "delivered" | "retrying" | "failed";
+	readonly status: AttemptStatus;
 	readonly attempt: number;
 	readonly started_at: string;
 }

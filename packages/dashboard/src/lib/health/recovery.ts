@@ -1,10 +1,10 @@
-import { wasSent } from "../attempts/attempt-words.ts";
+import { type AttemptStatus, wasSent } from "../attempts/attempt-words.ts";
 import { plural } from "../text/numbers.ts";
 import { shortTime } from "../text/time.ts";
 
 /** The fields of an attempt that the words need. */
 export interface RecoveryAttempt {
-	readonly status: "delivered" | "retrying" | "failed";
+	readonly status: AttemptStatus;
 	readonly error_code: string | null;
 	readonly started_at: string;
 }

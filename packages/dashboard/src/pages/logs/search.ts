@@ -1,13 +1,7 @@
 import { isEventType, LOG_FILTERS } from "@posthorn/protocol";
-import {
-	ATTEMPT_STATUSES,
-	type CommonFilter,
-	isSpan,
-	type LogFilter,
-	type Moving,
-	type Span,
-} from "../../api/attempts.ts";
+import { type CommonFilter, isSpan, type LogFilter, type Moving, type Span } from "../../api/attempts.ts";
 import type { DeliveryFilter } from "../../api/deliveries.ts";
+import { ATTEMPT_STATUSES } from "../../lib/attempts/attempt-words.ts";
 
 /**
  * What the address bar says about the log: its filters, under the names of the API. Several values of one filter are

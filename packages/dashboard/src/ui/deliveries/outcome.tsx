@@ -9,6 +9,7 @@ import {
 	IconReload,
 	IconX,
 } from "@tabler/icons-react";
+import type { AttemptStatus } from "../../lib/attempts/attempt-words.ts";
 import type { WebhookState } from "../../lib/health/health-facts.ts";
 import classes from "./outcome.module.css";
 
@@ -33,7 +34,7 @@ export const outcomeColor = (kind: OutcomeKind, part: "text" | "tint" | "fill" =
 	`var(--ph-${LOOK[kind].tone}${part === "text" ? "" : `-${part}`})`;
 
 /** An attempt's outcome. A retrying one counts as retried once its delivery has a later attempt. */
-export const attemptOutcome = (status: "delivered" | "retrying" | "failed", isFollowed: boolean): OutcomeKind =>
+export const attemptOutcome = (status: AttemptStatus, isFollowed: boolean): OutcomeKind =>
 	status === "retrying" && isFollowed ? "retried" : status;
 
 interface OutcomeProps {

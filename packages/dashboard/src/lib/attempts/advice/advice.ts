@@ -1,7 +1,7 @@
 import type { Certificate } from "@posthorn/protocol";
 import { formatMs } from "../../text/numbers.ts";
 import { serverNow } from "../../text/server-time.ts";
-import { type ResponseFacts, statusText } from "../attempt-words.ts";
+import { type AttemptStatus, type ResponseFacts, statusText } from "../attempt-words.ts";
 import { byStatus } from "./by-status.ts";
 import type { Advice, Failure } from "./failure.ts";
 import { ADVICE_RULES } from "./rules.ts";
@@ -9,7 +9,7 @@ import { withoutResponse } from "./without-response.ts";
 
 /** The fields of an attempt that the advice needs. */
 export interface AdviceFacts extends ResponseFacts {
-	readonly status: "delivered" | "retrying" | "failed";
+	readonly status: AttemptStatus;
 	readonly url: string;
 	readonly started_at?: string;
 	readonly response_ms: number;

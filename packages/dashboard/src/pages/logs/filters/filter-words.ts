@@ -1,7 +1,8 @@
-import type { AttemptCount, AttemptStatus, Span } from "../../../api/attempts.ts";
-import { ERROR_LABELS } from "../../../lib/attempts/attempt-words.ts";
+import type { AttemptCount, Span } from "../../../api/attempts.ts";
+import { type AttemptStatus, ERROR_LABELS } from "../../../lib/attempts/attempt-words.ts";
 import { shortId } from "../../../lib/text/ids.ts";
 import { inertText } from "../../../lib/text/json-text-inert.ts";
+import { listWithOr } from "../../../lib/text/list.ts";
 import { isolated } from "../../../lib/text/names.ts";
 import { formatCount } from "../../../lib/text/numbers.ts";
 import { shortTime } from "../../../lib/text/time.ts";
@@ -31,11 +32,6 @@ function timeWords({ span, since, until }: LogsSearch, now: number): string {
 	return until === undefined ? "" : `before ${at(until)}`;
 }
 
-/** `a`, `a or b`, `a, b or c`. */
-function either(words: readonly string[]): string {
-	return words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
-}
-
 const responseWords = (code: string): string => ERROR_LABELS[code] ?? code;
 
 /** What the filters select, to follow a count: `to Accounting that failed for good, in the last hour`; "" for all. */
@@ -43,7 +39,7 @@ export function filterPhrase(search: LogsSearch, nameOf: NameOf, now: number): s
 	const { event_id } = search;
 	const list = (name: ListName, before: string, words: (value: string) => string = (value) => value) => {
 		const values = valuesOf(search, name);
-		return values.length === 0 ? "" : `${before}${either(values.map((value) => isolated(words(value))))}`;
+		return values.length === 0 ? "" : `${before}${listWithOr(values.map((value) => isolated(words(value))))}`;
 	};
 	const what = [
 		list("type", "of "),

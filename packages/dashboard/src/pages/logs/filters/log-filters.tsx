@@ -1,10 +1,9 @@
 import { Button, Checkbox, MultiSelect, Text } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { ATTEMPT_STATUSES } from "../../../api/attempts.ts";
 import { eventTypesQuery } from "../../../api/event-types.ts";
 import type { DeletedWebhook, Webhook } from "../../../api/webhooks.ts";
-import { ERROR_LABELS } from "../../../lib/attempts/attempt-words.ts";
+import { ATTEMPT_STATUSES, ERROR_LABELS } from "../../../lib/attempts/attempt-words.ts";
 import { deletedName, webhookName } from "../../../lib/health/health.ts";
 import {
 	fullFilters,
