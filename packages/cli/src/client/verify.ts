@@ -19,6 +19,10 @@ export interface VerifyOptions extends ConnectionOptions {
 	readonly event?: string;
 }
 
+type Names = ReturnType<typeof headerNames>;
+/** By name, in lower case. */
+type RequestHeaders = Readonly<Record<string, string>>;
+
 const CONTEXT_BYTES = 24;
 /** A header line, with or without the mark that curl writes before it. */
 const HEADER = /^\s*(?:[<>]\s+)?([^\s:]+)\s*:\s*(.*?)\s*$/;
@@ -68,8 +72,8 @@ export async function verify(options: VerifyOptions): Promise<void> {
 	else if (isSigned) console.log(`${colors.green("✔")} The signature is right.`);
 }
 
-/** Headers by lower-case name, from `-H "Name: value"` and the two shorthands. */
-function headersOf({ header = [], timestamp, signature }: VerifyOptions, names: ReturnType<typeof headerNames>) {
+/** Headers from `-H "Name: value"` and the two shorthands. */
+function headersOf({ header = [], timestamp, signature }: VerifyOptions, names: Names): RequestHeaders {
 	const headers: Record<string, string> = {};
 	for (const line of header) {
 		const [, name, value] = HEADER.exec(line) ?? [];
@@ -92,7 +96,7 @@ function withoutName(given: string, name: string): string {
  *
  * @throws UsageError if there is no other
  */
-function checkScheme(headers: Readonly<Record<string, string>>, names: ReturnType<typeof headerNames>): void {
+function checkScheme(headers: RequestHeaders, names: Names): void {
 	const own = headers[names.signature.toLowerCase()];
 	if (own === undefined ? headers["webhook-signature"] === undefined : !/^v1,/.test(own)) return;
 	throw new UsageError([
@@ -107,11 +111,7 @@ function checkScheme(headers: Readonly<Record<string, string>>, names: ReturnTyp
  *
  * @throws UsageError if the caller left something out
  */
-function checkGiven(
-	{ header, timestamp, signature }: VerifyOptions,
-	headers: Readonly<Record<string, string>>,
-	names: ReturnType<typeof headerNames>,
-): void {
+function checkGiven({ header, timestamp, signature }: VerifyOptions, headers: RequestHeaders, names: Names): void {
 	const shorthands = [
 		["--timestamp", timestamp, names.timestamp],
 		["--signature", signature, names.signature],

@@ -12,10 +12,29 @@ export interface BannerFacts {
 	readonly json: boolean;
 }
 
+type Row = [name: string, value: string, note?: string | undefined];
+
 /** Prints the addresses and keys to stderr, so that stdout contains only log lines. */
-export function banner({ config, service, sealKeyMade, json }: BannerFacts): void {
+export function banner({ json, ...facts }: BannerFacts): void {
+	const rows = rowsOf(facts);
+	if (json) {
+		const values = rows.map(([name, value]) => [
+			name.toLowerCase().replaceAll(" ", "_"),
+			stripVTControlCharacters(value),
+		]);
+		console.error(JSON.stringify({ ready: true, version: VERSION, ...Object.fromEntries(values) }));
+		return;
+	}
+	const width = Math.max(...rows.map(([name]) => name.length));
+	console.error(`\n${colors.bold(`Posthorn ${VERSION} is ready.`)}\n`);
+	for (const [name, value, note] of rows)
+		console.error(`  ${colors.dim(name.padEnd(width))}  ${value}${note === undefined ? "" : `  (${note})`}`);
+	console.error("");
+}
+
+function rowsOf({ config, service, sealKeyMade }: Omit<BannerFacts, "json">): readonly Row[] {
 	const { url, newOperatorKey, hasOperatorKey, setup } = service;
-	const rows: [name: string, value: string, note?: string | undefined][] = [
+	const rows: Row[] = [
 		["Dashboard", config.publicUrl ?? url],
 		["API", `${url}/v1`],
 		["Reference", `${url}/docs`],
@@ -46,17 +65,5 @@ export function banner({ config, service, sealKeyMade, json }: BannerFacts): voi
 	else if (setup && "file" in setup)
 		rows.push(["Set up", `in ${setup.file}`, "the link that creates your account: posthorn setup-link prints it"]);
 	else if (setup) rows.push(["Set up", colors.bold(setup.url), "create your account here; works once"]);
-	if (json) {
-		const facts = rows.map(([name, value]) => [
-			name.toLowerCase().replaceAll(" ", "_"),
-			stripVTControlCharacters(value),
-		]);
-		console.error(JSON.stringify({ ready: true, version: VERSION, ...Object.fromEntries(facts) }));
-		return;
-	}
-	const width = Math.max(...rows.map(([name]) => name.length));
-	console.error(`\n${colors.bold(`Posthorn ${VERSION} is ready.`)}\n`);
-	for (const [name, value, note] of rows)
-		console.error(`  ${colors.dim(name.padEnd(width))}  ${value}${note === undefined ? "" : `  (${note})`}`);
-	console.error("");
+	return rows;
 }
