@@ -170,7 +170,7 @@ async function visit(tab: Tab, shop: Shop, webhookId: string): Promise<void> {
 
 if (FIREFOX === undefined) {
 	const missing = NAMED ? `FIREFOX names ${NAMED}, which doesn't exist.` : "There is no Firefox.";
-	console.error(`${missing} Install it with apt-get install firefox-esr, or name one in FIREFOX.`);
+	console.error(`${missing} Install one with apt-get install firefox-esr, or name one in FIREFOX.`);
 	process.exit(1);
 }
 rmSync(FOLDER, { recursive: true, force: true });

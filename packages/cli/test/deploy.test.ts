@@ -127,7 +127,7 @@ describe.runIf(process.platform === "linux")("the archive", () => {
 		for (const name of ["LICENSE", "README.md", "lib/node.LICENSE"]) expect(existsSync(join(root, name))).toBe(true);
 	});
 
-	// Units would need other paths quoted.
+	// Other paths would have to be quoted in a unit.
 	const isAnalyzable = /^[\w./-]+$/.test(folder) && spawnSync("systemd-analyze", ["--version"]).status === 0;
 	test.runIf(isAnalyzable)("has what systemd finds in the unit", () => {
 		const unit = join(folder, "posthorn.service");

@@ -323,7 +323,7 @@ function settingsFor(fsync: boolean): Record<string, string> {
 	const onDisk = fsync ? "on" : "off";
 	return {
 		listen_addresses: "127.0.0.1",
-		// A socket's path may have 107 bytes, and temporary folders may have long ones.
+		// A socket's path is limited to 107 bytes, and temporary folders may have longer ones.
 		unix_socket_directories: "",
 		max_connections: "200",
 		shared_buffers: "64MB",

@@ -65,7 +65,7 @@ describe("validateLogsSearch", () => {
 		expect(validateLogsSearch({ order_id: "", text: "x" })).toEqual({});
 	});
 
-	// They counted as filters, and the service refused what they combined to.
+	// They counted as filters, and the service refused their combination with the others.
 	it("drops the filters of other views", () => {
 		const others = { state: "failed,waiting", unhandled: true, webhook_id: "wh_1" };
 		expect(validateLogsSearch({ ...others, status: "failed" })).toEqual({ webhook_id: "wh_1", status: "failed" });

@@ -6,7 +6,6 @@ import { LOG_READS, SEARCH } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
 import type { FoundEvents } from "../../../search/references.ts";
 import type { AttemptFilter, CodeRange, DeliveryKey } from "../../../storage/port.ts";
-import { MAX_REFERENCE_LENGTH } from "../../../storage/shared/bodies.ts";
 import { invalid } from "../../http/problem.ts";
 import { onlyRepeated, timeRange } from "../../http/validate.ts";
 import type { ApiParts } from "../../route.ts";
@@ -38,7 +37,7 @@ const ErrorCode = Type.String({
 	pattern: "^[a-z_]{1,40}$",
 	errorMessage: "must be the error_code of an attempt, such as timeout",
 });
-const Reference = Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH, ...text });
+const Reference = Type.String({ minLength: 1, maxLength: LOG_FILTERS.referenceLength, ...text });
 const STATUS_CODES = "A status code (`503`), a class (`5xx`), or `none` for attempts without a response.";
 const ERRORS = "The `error_code` of the attempt, such as `timeout`. With `status_code`, either matches.";
 
