@@ -208,7 +208,7 @@ test("verify finds what is wrong with a signature, and with the bytes", async ()
 		});
 	const right = await verify(event.raw, "--event", id);
 	expect(right).toMatchObject({ code: 0, err: expect.stringContaining("300 s") });
-	expect(right.out).toContain("The signature is right");
+	expect(right.out).toContain("The signature is valid");
 	expect(right.out).toContain(`exactly the ${Buffer.byteLength(event.raw)} bytes`);
 	const pretty = await verify(JSON.stringify(JSON.parse(event.raw), null, 2), "--event", id);
 	expect([pretty.code, pretty.out]).toEqual([1, expect.stringContaining("first at byte 2:")]);

@@ -55,7 +55,7 @@ export function logout(options: Pick<LoginOptions, "json">): void {
 	if (options.json) printJson({ deleted: wasStored ? loginFile() : null });
 	note(
 		wasStored
-			? `Deleted ${loginFile()}. The key itself stays valid: delete it in the dashboard, under API keys.`
+			? `Deleted ${loginFile()}. The key itself stays valid: revoke it in the dashboard, under API keys.`
 			: "Nothing was stored, so nothing was deleted.",
 	);
 }

@@ -69,7 +69,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
 		console.log(`${colors.green("✔")} The body has exactly the ${sent.length} bytes that were sent.`);
 	if (difference) showDifference(difference);
 	if (fault) console.log(`${colors.red("✘")} ${fault.message} ${colors.dim(`(${fault.code})`)}`);
-	else if (isSigned) console.log(`${colors.green("✔")} The signature is right.`);
+	else if (isSigned) console.log(`${colors.green("✔")} The signature is valid.`);
 }
 
 /** Headers from `-H "Name: value"` and the two shorthands. */
