@@ -98,17 +98,17 @@ function skippedOf(waiting: readonly Waiting[], ids: readonly string[]): readonl
 	});
 }
 
-const n = (count: number, one: string, many = `${one}s`): string =>
+const plural = (count: number, one: string, many = `${one}s`): string =>
 	`${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
-const webhooks = (count: number): string => n(count, "webhook");
+const webhooks = (count: number): string => plural(count, "webhook");
 
 /** What these webhooks would get, in words. */
 function totalOf(waiting: readonly Waiting[]): string {
 	const first = waiting.reduce((sum, { backlog }) => sum + backlog.events, 0);
 	const again = waiting.reduce((sum, one) => sum + one.waiting.count, 0);
 	const kinds = [
-		first > 0 && n(first, "first attempt"),
-		again > 0 && n(again, "retry or replay", "retries and replays"),
+		first > 0 && plural(first, "first attempt"),
+		again > 0 && plural(again, "retry or replay", "retries and replays"),
 	];
 	const parts = kinds.filter((kind) => kind !== false);
 	if (parts.length === 0) return "Nothing waits to be sent.";

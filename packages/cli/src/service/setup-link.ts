@@ -16,35 +16,37 @@ export interface SetupLinkOptions {
  * service has left in a file; with PostgreSQL this command creates one.
  */
 export async function printSetupLink({ databaseUrl, json }: SetupLinkOptions): Promise<void> {
-	const { database, setupLinkFile: file, publicUrl, ...listen } = configOf({ databaseUrl });
-	let url: string | null;
-	let validFrom = "";
-	if (database.engine === "postgres") {
-		const { openPostgresStorage } = await import("@posthorn/server/storage/postgres");
-		const clock = { now: Date.now };
-		// Nodes of an earlier version may be running.
-		const storage = await openPostgresStorage({ clock, url: database.url, migrates: false });
-		try {
-			const token = await createSetupToken(storage, clock.now());
-			url = token && setupLink(publicUrl ?? localUrl(listen), token);
-		} finally {
-			await storage.close();
-		}
-		if (url === null) throw new CommandError(["The operator's account exists already: sign in."], 1);
-	} else {
-		if (file === null || !isThere(file))
-			throw new CommandError(
-				[
-					`There is no setup link in ${file}.`,
-					"Either the operator's account exists, or the service hasn't started here yet, or it started at a terminal and printed the link there.",
-					"Unless the account exists, start or restart the service to get a new link.",
-				],
-				1,
-			);
-		url = readFileSync(file, "utf8").trim();
-		validFrom = " after the service's last start";
-	}
+	const { database, setupLinkFile, publicUrl, ...listen } = configOf({ databaseUrl });
+	const isStored = database.engine === "sqlite";
+	const url = isStored ? storedLink(setupLinkFile) : await newLink(database.url, publicUrl ?? localUrl(listen));
 	if (json) printJson({ setup_url: url });
 	else console.log(url);
+	const validFrom = isStored ? " after the service's last start" : "";
 	note(`It creates the operator's account, works once, and is valid for a week${validFrom}.`);
+}
+
+function storedLink(file: string | null): string {
+	if (file !== null && isThere(file)) return readFileSync(file, "utf8").trim();
+	throw new CommandError(
+		[
+			`There is no setup link in ${file}.`,
+			"Either the operator's account exists, or the service hasn't started here yet, or it started at a terminal and printed the link there.",
+			"Unless the account exists, start or restart the service to get a new link.",
+		],
+		1,
+	);
+}
+
+async function newLink(databaseUrl: string, serviceUrl: string): Promise<string> {
+	const { openPostgresStorage } = await import("@posthorn/server/storage/postgres");
+	const clock = { now: Date.now };
+	// Nodes of an earlier version may be running.
+	const storage = await openPostgresStorage({ clock, url: databaseUrl, migrates: false });
+	try {
+		const token = await createSetupToken(storage, clock.now());
+		if (token === null) throw new CommandError(["The operator's account exists already: sign in."], 1);
+		return setupLink(serviceUrl, token);
+	} finally {
+		await storage.close();
+	}
 }
