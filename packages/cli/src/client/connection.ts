@@ -57,18 +57,17 @@ export async function connect(options: ConnectionOptions, env = process.env): Pr
 export function connectAsOperator(options: Pick<ConnectionOptions, "url">): Omit<Connection, "project"> {
 	const { env } = process;
 	const result = readConfig({ env });
-	const givenByUser = givenKey(env);
-	if (!result.ok && givenByUser === undefined) throw new UsageError(result.faults);
+	const apiKey = givenKey(env);
+	if (!result.ok && apiKey === undefined) throw new UsageError(result.faults);
 	const config = result.ok ? result.config : null;
-	const given = options.url ?? (env.POSTHORN_URL || undefined);
-	const url = checkedUrl(given ?? localUrl(config ?? { host: "127.0.0.1", port: 8420 }));
-	const isHere = given === undefined || isLoopback(new URL(url));
-	const stored = given === undefined ? null : readStored<Login>(loginFile());
-	const fromFile = () => (config?.operatorKeyFile ? readKeyFile(config.operatorKeyFile) : undefined);
-	const login = stored?.url === url ? stored.key : undefined;
-	const fromHere = config?.operatorKey;
-	const theirs = givenByUser ?? login;
-	const key = isHere ? (fromHere ?? theirs ?? fromFile()) : (theirs ?? fromHere);
+	const givenUrl = options.url ?? (env.POSTHORN_URL || undefined);
+	const url = checkedUrl(givenUrl ?? localUrl(config ?? { host: "127.0.0.1", port: 8420 }));
+	const isHere = givenUrl === undefined || isLoopback(new URL(url));
+	const stored = givenUrl === undefined ? null : readStored<Login>(loginFile());
+	const userKey = apiKey ?? (stored?.url === url ? stored.key : undefined);
+	const serviceKey = config?.operatorKey;
+	const keyInFile = () => (config?.operatorKeyFile ? readKeyFile(config.operatorKeyFile) : undefined);
+	const key = isHere ? (serviceKey ?? userKey ?? keyInFile()) : (userKey ?? serviceKey);
 	if (!key)
 		throw new UsageError([
 			`There is no operator key for ${url}. Set POSTHORN_OPERATOR_KEY, or POSTHORN_OPERATOR_KEY_FILE to a file with it, or run "posthorn login" with it and name the service with --url.`,
