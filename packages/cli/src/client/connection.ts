@@ -175,10 +175,16 @@ export async function projectsOf(url: string, key: string): Promise<readonly Kno
 	return allOf((query) => api.GET("/v1/projects", { params: { query } }));
 }
 
+/** The id of the only project; null if there are several. @throws UsageError if there is none */
+export function onlyOf([first, ...others]: readonly KnownProject[]): string | null {
+	if (first === undefined) throw new UsageError(["This key sees no project yet. Create one in the dashboard."]);
+	return others.length === 0 ? first.id : null;
+}
+
 async function onlyProject(url: string, key: string): Promise<string> {
 	const projects = await projectsOf(url, key);
-	if (projects.length === 1) return projects[0]!.id;
-	if (projects.length === 0) throw new UsageError(["This key sees no project yet. Create one in the dashboard."]);
+	const only = onlyOf(projects);
+	if (only !== null) return only;
 	throw new UsageError([
 		"This key sees several projects. Choose one with --project or POSTHORN_PROJECT:",
 		...projects.slice(0, 20).map(({ id, name }) => `  ${id}  ${clean(name)}`),

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { ApiError } from "@posthorn/client";
 import { UsageError } from "../command-error.ts";
 import { ask, canAsk } from "./ask.ts";
-import { checkedUrl, clientFor, givenKey, projectsOf, warnIfReadable } from "./connection.ts";
+import { checkedUrl, clientFor, givenKey, onlyOf, projectsOf, warnIfReadable } from "./connection.ts";
 import { clean, note, printJson, warn } from "./output.ts";
 import { forget, type Login, loginFile, readStored, store } from "./stored.ts";
 
@@ -74,9 +74,8 @@ async function askKey(): Promise<string> {
 }
 
 async function choose(projects: Awaited<ReturnType<typeof projectsOf>>): Promise<string> {
-	const [only] = projects;
-	if (only === undefined) throw new UsageError(["This key sees no project yet. Create one in the dashboard."]);
-	if (projects.length === 1) return only.id;
+	const only = onlyOf(projects);
+	if (only !== null) return only;
 	needTerminal("--project or POSTHORN_PROJECT");
 	const { default: select } = await import("@inquirer/select");
 	const choices = projects.map(({ id, name }) => ({ value: id, name: `${clean(name)}  ${id}` }));
