@@ -1,7 +1,10 @@
-import os from "node:os";
-import { isAbsolute } from "node:path";
+import { linkSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import os, { tmpdir } from "node:os";
+import { isAbsolute, join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { configFolder, loginFile, readStored, store } from "./stored.ts";
+import { configFolder, forget, localSecret, loginFile, readStored, store } from "./stored.ts";
+
+vi.mock("node:fs", { spy: true });
 
 afterEach(() => {
 	vi.unstubAllEnvs();
@@ -14,6 +17,54 @@ test("an empty or relative home doesn't name a folder in the current one", () =>
 	for (const home of ["", "home"]) {
 		vi.stubEnv("HOME", home);
 		expect(isAbsolute(configFolder()), home).toBe(true);
+	}
+	vi.stubEnv("APPDATA", "roaming");
+	vi.spyOn(process, "platform", "get").mockReturnValue("win32");
+	expect(isAbsolute(configFolder())).toBe(true);
+	// As in a line of /etc/passwd without a home.
+	vi.spyOn(os, "userInfo").mockReturnValue({ ...os.userInfo(), homedir: "" });
+	expect(isAbsolute(configFolder())).toBe(true);
+});
+
+// In a folder such as /tmp, another user had created it, and read the key.
+test("writes to no file that someone else has created", () => {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-stored-"));
+	try {
+		const path = join(folder, "login.json");
+		const theirs = join(folder, "theirs");
+		writeFileSync(theirs, "");
+		linkSync(theirs, `${path}.${process.pid}`);
+		store(path, { key: "phk_1" });
+		expect([readFileSync(theirs, "utf8"), readStored(path)]).toEqual(["", { key: "phk_1" }]);
+	} finally {
+		rmSync(folder, { recursive: true });
+	}
+});
+
+// Even with all settings in the environment, commands ended with the system's error.
+test("there is no login in a home that this user may not enter, such as the one that sudo keeps", () => {
+	vi.mocked(readFileSync).mockImplementationOnce(() => {
+		throw Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
+	});
+	expect(readStored(loginFile())).toBeNull();
+});
+
+// `posthorn logout` ended with the system's error.
+test("there is nothing to forget in a home that is a device", () => {
+	expect(() => forget(join(os.devNull, "login.json"))).not.toThrow();
+});
+
+// It was "undefined", which receivers were then given.
+test("a secret of this machine that isn't one is named", () => {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-stored-"));
+	try {
+		vi.stubEnv("HOME", folder);
+		vi.stubEnv("APPDATA", folder);
+		vi.stubEnv("XDG_CONFIG_HOME", undefined);
+		store(join(configFolder(), "local-secret.json"), {});
+		expect(localSecret).toThrow(/local-secret\.json is damaged, or someone else's\. Delete it\.$/);
+	} finally {
+		rmSync(folder, { recursive: true });
 	}
 });
 

@@ -18,8 +18,9 @@ export interface Login {
 
 /** `~/.config/posthorn` on Linux, unless `XDG_CONFIG_HOME` names another place. */
 export function configFolder(): string {
-	const { APPDATA, XDG_CONFIG_HOME = "" } = process.env;
-	if (process.platform === "win32") return join(APPDATA || join(home(), "AppData/Roaming"), "posthorn/Config");
+	const { APPDATA = "", XDG_CONFIG_HOME = "" } = process.env;
+	if (process.platform === "win32")
+		return join(isAbsolute(APPDATA) ? APPDATA : join(home(), "AppData/Roaming"), "posthorn/Config");
 	if (process.platform === "darwin") return join(home(), "Library/Preferences/posthorn");
 	return join(isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : join(home(), ".config"), "posthorn");
 }
@@ -28,24 +29,25 @@ export function configFolder(): string {
 function home(): string {
 	try {
 		const named = os.homedir();
-		return isAbsolute(named) ? named : os.userInfo().homedir;
-	} catch {
-		// No file can be stored below it, and none is found there.
-		return os.devNull;
-	}
+		const path = isAbsolute(named) ? named : os.userInfo().homedir;
+		// The list may name none, too.
+		if (isAbsolute(path)) return path;
+	} catch {}
+	// No file can be stored below it, and none is found there.
+	return os.devNull;
 }
 
 export const loginFile = (): string => join(configFolder(), "login.json");
 
-/** A JSON file of the folder; null if it doesn't exist. Throws if it can't be read or isn't JSON. */
+/** A JSON file of the folder; null if there is none for this user. Throws if it can't be read otherwise, or isn't JSON. */
 export function readStored<T>(path: string): T | null {
 	let text: string;
 	try {
 		text = readFileSync(path, "utf8");
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
-		// Some services' users have a device as their home, such as /dev/null.
-		if (code === "ENOENT" || code === "ENOTDIR") return null;
+		// Some services' users have a device as their home, such as /dev/null, and sudo may keep someone else's.
+		if (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES") return null;
 		throw error;
 	}
 	try {
@@ -79,7 +81,9 @@ function writeBeside(path: string, value: unknown): string {
 	const written = `${path}.${process.pid}`;
 	try {
 		createFolder(folder, PRIVATE_FOLDER);
-		writeFileSync(written, `${JSON.stringify(value)}\n`, { mode: PRIVATE_FILE });
+		// In a folder such as /tmp, another user may have created it, to read the key or to have a file overwritten.
+		forget(written);
+		writeFileSync(written, `${JSON.stringify(value)}\n`, { mode: PRIVATE_FILE, flag: "wx" });
 		chmodSync(written, PRIVATE_FILE);
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
@@ -91,7 +95,14 @@ function writeBeside(path: string, value: unknown): string {
 	return written;
 }
 
-export const forget = (path: string): void => rmSync(path, { force: true });
+export function forget(path: string): void {
+	try {
+		rmSync(path, { force: true });
+	} catch (error) {
+		// Not even its folder exists.
+		if ((error as NodeJS.ErrnoException).code !== "ENOTDIR") throw error;
+	}
+}
 
 /**
  * The secret that `listen` and `trigger` sign with on this machine, made at first use. The service never hands out a
@@ -102,5 +113,7 @@ export function localSecret(): string {
 	const known = () => readStored<{ readonly secret: string }>(path)?.secret;
 	// Another command may create it at the same moment, as when one script starts a receiver and `listen`.
 	if (known() === undefined) storeNew(path, { secret: createSecret() });
-	return known()!;
+	const secret = known();
+	if (secret === undefined) throw new CommandError([`${path} is damaged, or someone else's. Delete it.`], 1);
+	return secret;
 }
