@@ -17,16 +17,19 @@ let endedToken: string | null = null;
 /** Whether the user is signing out or has signed out, so the sign-in page doesn't say that the session has ended. */
 export const isSigningOut = () => endedToken !== null;
 
+const cached = () => queryClient.getQueryData<Session | null>(SESSION_KEY) ?? null;
+
 /**
  * Takes a session from the service: with a new one, the user is no longer signing out. Adds the fields that it lacks if a
  * node of the previous release responds during an upgrade.
  */
 export function received(session: Session): Session {
 	if (session.csrf_token !== endedToken) endedToken = null;
+	// In another tab, someone else may have signed in.
+	const before = cached();
+	if (before !== null && before.account.id !== session.account.id) forgetSeen();
 	return { ...ADDED, ...session };
 }
-
-const cached = () => queryClient.getQueryData<Session | null>(SESSION_KEY) ?? null;
 
 /** The token for unsafe calls; null when signed out. */
 export const csrfToken = () => cached()?.csrf_token ?? null;

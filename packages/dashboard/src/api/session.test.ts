@@ -47,6 +47,16 @@ it("knows the end of a session from signing out, even if the session began in an
 	expect(isSigningOut()).toBe(false);
 });
 
+// Pages showed it to the other account until it was refetched.
+it("forgets what another account has seen, even if the next one signed in in another tab", async () => {
+	rememberSession(operated([]));
+	queryClient.setQueryData(["project", "proj_1", "members"], []);
+	const { account, ...rest } = operated([], "token of the other tab");
+	vi.stubGlobal("fetch", async () => Response.json({ ...rest, account: { ...account, id: "acc_other" } }));
+	await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 });
+	expect(queryClient.getQueryData(["project", "proj_1", "members"])).toBeUndefined();
+});
+
 // Their pages then said that the access had ended.
 it("keeps projects that the operator opened one right after the other, and a session that was refetched", async () => {
 	const held = Promise.withResolvers<void>();
