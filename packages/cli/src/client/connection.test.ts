@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { clientFor, sayWaits } from "./connection.ts";
+import { clientFor, projectsOf, sayWaits } from "./connection.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
@@ -19,6 +19,12 @@ test("a call that gets no response isn't retried", async () => {
 	await vi.advanceTimersByTimeAsync(200_000);
 	await failed;
 	expect(silent).toHaveBeenCalledTimes(1);
+});
+
+// Commands ended with "Cannot read properties of null", or said that NaN deliveries would be sent again.
+test.each(["null", "[]", "{}", '{"status":"ok"}', '{"data":null}'])("recognizes another server by %s", async (body) => {
+	vi.stubGlobal("fetch", async () => new Response(body, { headers: { "content-type": "application/json" } }));
+	await expect(projectsOf("http://hooks.example", "phk_1")).rejects.toThrow("The response isn't Posthorn's.");
 });
 
 // Commands waited for minutes and showed nothing.

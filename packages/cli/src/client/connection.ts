@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Client, createClient, type OnRetry } from "@posthorn/client";
+import { ApiError, type Client, createClient, type OnRetry } from "@posthorn/client";
 import { localUrl, readConfig } from "@posthorn/server/config";
 import { UsageError } from "../command-error.ts";
 import { isThere } from "../is-there.ts";
@@ -123,7 +123,31 @@ export function clientFor(login: Login): Client {
 			"The API key has characters that keys don't have: copy all of it (phk_…), without a space or line break.",
 		]);
 	const retry = { giveUpAfterMs: GIVE_UP_MS, onRetry: sayRetries() };
-	return createClient({ ...login, retry, ...(process.stderr.isTTY && { fetch: sayWaits() }) });
+	const client = createClient({ ...login, retry, ...(process.stderr.isTTY && { fetch: sayWaits() }) });
+	client.api.use({
+		async onResponse({ request, response, options }) {
+			// The client checks what it reads itself, as text.
+			if (options.parseAs !== "json" || !response.ok || response.status === 204) return;
+			const text = await response.clone().text();
+			if (!isOwn(text)) throw new ApiError(`${request.method} ${new URL(request.url).pathname}`, response, text);
+		},
+	});
+	return client;
+}
+
+/** Whether a successful response has a field that commands read. Another server may respond with JSON, too. */
+function isOwn(text: string): boolean {
+	const { data, id, secret, event_id, count, active, released } = (parsed(text) ?? {}) as Record<string, unknown>;
+	const isNamed = [id, secret, event_id].some((one) => typeof one === "string");
+	return isNamed || Array.isArray(data) || typeof count === "number" || typeof (active ?? released) === "boolean";
+}
+
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return null;
+	}
 }
 
 /** As long as one try may take, so a call that gets no response isn't retried, milliseconds. */
