@@ -16,6 +16,13 @@ export function parseTypes(given: readonly string[]): EventTypeEntry["type"][] {
 	return names as EventTypeEntry["type"][];
 }
 
+/** The same, each once. The word `all` stands for every type. */
+export function parseTypesOrAll(given: readonly string[]): EventTypeEntry["type"][] {
+	const all = EVENT_TYPES.map(({ type }) => type);
+	const names = given.flatMap((text) => text.split(",")).flatMap((name) => (name.trim() === "all" ? all : [name]));
+	return [...new Set(parseTypes(names))];
+}
+
 /** @throws UsageError unless it is exactly one type that exists */
 export function parseType(type: string | undefined): EventTypeEntry {
 	if (type === undefined) throw new UsageError([`Which type? ${known()}`]);

@@ -6,7 +6,7 @@ import { parseTypes } from "./event-types.ts";
 import { parseExactly } from "./exact-json.ts";
 import { parseLimit } from "./limit.ts";
 import { parseSpan, positionSince } from "./listen/listen-position.ts";
-import { ago, clean, cleanLines, jsonLine, note, printFields, printTable } from "./output.ts";
+import { ago, clean, cleanLines, cut, jsonLine, note, printFields, printTable, widthsOf } from "./output.ts";
 
 export interface EventListOptions extends ConnectionOptions {
 	readonly type?: readonly string[];
@@ -15,7 +15,8 @@ export interface EventListOptions extends ConnectionOptions {
 }
 
 const PAGE = 200;
-const SUMMARY_CHARACTERS = 60;
+/** Characters of an event's data: as many as fit into the terminal. */
+const SUMMARY_WIDTH = { least: 10, most: 60 };
 
 /** The newest events, oldest of them first. */
 export async function listEvents(options: EventListOptions): Promise<void> {
@@ -40,9 +41,14 @@ export async function listEvents(options: EventListOptions): Promise<void> {
 		return;
 	}
 	if (events.length === 0) return note("There are no such events.");
+	const headings = ["WHEN", "TYPE", "ID"];
+	const rows = events.map(({ created_at, type, id }) => [ago(created_at), clean(type), clean(id)]);
+	const before = widthsOf(headings, rows).reduce((sum, width) => sum + width + 2, 0);
+	const left = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - before;
+	const width = Math.min(SUMMARY_WIDTH.most, Math.max(SUMMARY_WIDTH.least, left));
 	printTable(
-		["WHEN", "TYPE", "ID", "DATA"],
-		events.map((event) => [ago(event.created_at), clean(event.type), clean(event.id), summary(event)]),
+		[...headings, "DATA"],
+		rows.map((row, i) => [...row, colors.dim(cut(clean(JSON.stringify(dataOf(events[i]!))), width))]),
 	);
 }
 
@@ -63,8 +69,3 @@ export async function getEvent(id: string, options: ConnectionOptions): Promise<
 
 /** An event's data, with numbers as they were published. */
 const dataOf = ({ raw }: LogEvent): unknown => (parseExactly(raw) as Pick<LogEvent, "data">).data;
-
-function summary(event: LogEvent): string {
-	const text = clean(JSON.stringify(dataOf(event)));
-	return colors.dim(text.length > SUMMARY_CHARACTERS ? `${text.slice(0, SUMMARY_CHARACTERS)}…` : text);
-}

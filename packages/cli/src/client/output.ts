@@ -43,14 +43,19 @@ export interface Output {
 export const STANDARD_OUTPUT: Output = { print: console.log, colors };
 export const STANDARD_ERROR: Output = { print: console.error, colors: errorColors };
 
+const widthOf = (text: string) => stripVTControlCharacters(text).length;
+
+/** The widths of a table's columns. */
+export const widthsOf = (headings: readonly string[], rows: readonly (readonly string[])[]): readonly number[] =>
+	headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => widthOf(row[i] ?? ""))));
+
 /** Rows in aligned columns, under their headings. */
 export function printTable(
 	headings: readonly string[],
 	rows: readonly (readonly string[])[],
 	{ print, colors } = STANDARD_OUTPUT,
 ): void {
-	const widthOf = (text: string) => stripVTControlCharacters(text).length;
-	const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => widthOf(row[i] ?? ""))));
+	const widths = widthsOf(headings, rows);
 	const line = (cells: readonly string[]) =>
 		cells
 			.map((cell, i) => (i === cells.length - 1 ? cell : cell + " ".repeat(widths[i]! - widthOf(cell))))

@@ -5,7 +5,7 @@ import { colors } from "../colors.ts";
 import { UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
-import { parseTypes } from "./event-types.ts";
+import { parseTypesOrAll } from "./event-types.ts";
 import { ago, clean, cut, note, printFields, printJson, printTable } from "./output.ts";
 import { allOf } from "./pages.ts";
 
@@ -91,8 +91,7 @@ export async function getWebhook(id: string, options: ConnectionOptions): Promis
 }
 
 export async function createWebhook(url: string, options: NewWebhookOptions): Promise<void> {
-	const isAll = options.events.join() === "all";
-	const events = isAll ? EVENT_TYPES.map(({ type }) => type) : parseTypes(options.events);
+	const events = parseTypesOrAll(options.events);
 	const { client, project } = await connect(options);
 	const { data } = await client.api.POST(COLLECTION, {
 		params: { path: { project_id: project } },
