@@ -169,15 +169,16 @@ function giveToOwner(path: string, ...files: readonly string[]): void {
 }
 
 /**
- * Renames a database and its write-ahead log, which may be left of one that was moved away. The database goes first:
+ * Renames a database and its log (or journal), which may be left of one that was moved away. The database goes first:
  * SQLite would play a log that was left behind into whatever has the database's name, but deletes one without a
  * database. Returns the database's new path; null if there was none.
  */
 function setAside(path: string, replaced: string): string | null {
 	const isThere = existsSync(path);
-	// Reading the database of a stopped service, as backups do, leaves an empty one.
-	if (lstatSync(`${path}-wal`, { throwIfNoEntry: false })?.size) linkSync(`${path}-wal`, `${replaced}-wal`);
+	// Reading the database of a stopped service, as backups do, leaves an empty one. A journal is another program's.
+	for (const end of ["-wal", "-journal"])
+		if (lstatSync(`${path}${end}`, { throwIfNoEntry: false })?.size) linkSync(`${path}${end}`, `${replaced}${end}`);
 	if (isThere) renameSync(path, replaced);
-	for (const end of ["-wal", "-shm"]) rmSync(`${path}${end}`, { force: true });
+	for (const end of ["-wal", "-shm", "-journal"]) rmSync(`${path}${end}`, { force: true });
 	return isThere ? replaced : null;
 }

@@ -78,6 +78,29 @@ test("takes nothing from the write-ahead log of a database that isn't there any 
 	expect(readFileSync(join(folder, "data", kept!))).toEqual(log);
 });
 
+// SQLite wrote the previous database's pages from it into the restored one.
+test("takes nothing from a rollback journal of the previous database, and keeps it", async () => {
+	const previous = new DatabaseSync(path);
+	previous.exec("PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; CREATE TABLE big (x)");
+	previous.exec("INSERT INTO big SELECT randomblob(9000) FROM json_each(json_array(1, 2, 3, 4, 5, 6, 7, 8, 9))");
+	previous.exec("BEGIN; UPDATE big SET x = randomblob(1000)");
+	// What is left if its process or the machine ends now.
+	for (const end of ["", "-journal"]) copyFileSync(`${path}${end}`, join(folder, `killed.db${end}`));
+	previous.close();
+	for (const end of ["", "-journal"]) copyFileSync(join(folder, `killed.db${end}`), `${path}${end}`);
+	const { replaced } = await restoreSqlite(backup, path);
+	for (const [file, has] of [
+		[path, false],
+		[replaced!, true],
+	] as const) {
+		const db = new DatabaseSync(file);
+		expect(db.prepare("PRAGMA quick_check").all()).toEqual([{ quick_check: "ok" }]);
+		expect(db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'big'").get() !== undefined, file).toBe(has);
+		db.close();
+	}
+	expect(existsSync(`${path}-journal`)).toBe(false);
+});
+
 test("ends sessions, links and invitations, which may have ended since the backup", async () => {
 	const source = new DatabaseSync(backup);
 	source.exec(`
