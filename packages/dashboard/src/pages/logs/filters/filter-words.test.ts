@@ -36,6 +36,8 @@ describe("logSentence", () => {
 			{ webhook_id: "wh_1,wh_2", status: "failed,retrying", response: "5xx,timeout" },
 			"312 attempts to Accounting or a deleted webhook that failed for good or that failed and were due for a retry that ended with 5xx or timeout.",
 		],
+		// It said "function Object()".
+		[{ response: "constructor" }, "312 attempts that ended with constructor."],
 		[{ order_id: "7,8", customer_email: "a@b.c" }, "312 attempts of order 7 or 8 of a@b.c."],
 		[{ order_id: "7\u202e", customer_email: "\u2066a" }, "312 attempts of order 7⟨U+202E⟩ of ⟨U+2066⟩a."],
 		[{ until: UNTIL }, `312 attempts before ${time(UNTIL)}.`],

@@ -32,7 +32,7 @@ function timeWords({ span, since, until }: LogsSearch, now: number): string {
 	return until === undefined ? "" : `before ${at(until)}`;
 }
 
-const responseWords = (code: string): string => ERROR_LABELS[code] ?? code;
+const responseWords = (code: string): string => (Object.hasOwn(ERROR_LABELS, code) ? ERROR_LABELS[code]! : code);
 
 /** What the filters select, to follow a count: `to Accounting that failed for good, in the last hour`; "" for all. */
 export function filterPhrase(search: LogsSearch, nameOf: NameOf, now: number): string {
