@@ -1,6 +1,6 @@
 // `npm run set-version -- 0.2.0`: gives all workspaces this version, and names it in the documents and in deploy.
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./setup.mjs";
 
@@ -21,9 +21,11 @@ const FILES = [
 	],
 ];
 for (const [patterns, named] of FILES) {
-	const args = ["--glob-pathspecs", "ls-files", "-z", "--", ...patterns];
+	// New ones, too, and without those that were deleted.
+	const args = ["--glob-pathspecs", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ...patterns];
 	for (const path of execFileSync("git", args, { cwd: ROOT, encoding: "utf8" }).split("\0").slice(0, -1)) {
 		const file = join(ROOT, path);
+		if (!existsSync(file)) continue;
 		const text = readFileSync(file, "utf8");
 		const changed = text.replaceAll(named, `$1${version}$2`);
 		if (changed !== text) writeFileSync(file, changed);
