@@ -106,7 +106,9 @@ function problemIn(body: string): ProblemBody | null {
 	try {
 		const parsed = JSON.parse(body) as Partial<ProblemBody> | null;
 		const isOurs = String(parsed?.type).startsWith("/problems/") && typeof parsed?.detail === "string";
-		return isOurs ? (parsed as ProblemBody) : null;
+		const faults = parsed?.errors ?? [];
+		const areOurs = Array.isArray(faults) && faults.every((fault) => typeof fault?.detail === "string");
+		return isOurs && areOurs ? (parsed as ProblemBody) : null;
 	} catch {
 		return null;
 	}

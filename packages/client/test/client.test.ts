@@ -452,19 +452,20 @@ test("errors say what is wrong, where, and what to do", async () => {
 	expect(() => createClient({ url: service.url, key: "", project: "p" })).toThrow(/"key".*environment variable/);
 });
 
-// The first made the client throw a TypeError. Both counted as responses of the service.
-test.each([{ errors: { name: ["required"] }, detail: "See errors." }, { detail: "You are being rate limited." }])(
-	"a problem document of another server is %j, not the service's",
-	async (members) => {
-		const type = "https://tools.example.com/errors/invalid";
-		const foreign: typeof fetch = async () => Response.json({ type, title: "Bad", ...members }, { status: 400 });
-		const posthorn = createClient({ url: service.url, key: "phk_1", project: "proj_1", fetch: foreign });
-		for (const error of await failuresOf(posthorn)) {
-			expect(error).toMatchObject({ name: "ApiError", status: 400, code: "unknown", errors: [] });
-			expect((error as ApiError).message).toContain(members.detail);
-		}
-	},
-);
+// Two made the client throw a TypeError. All counted as responses of the service.
+test.each([
+	{ errors: { name: ["required"] }, detail: "See errors." },
+	{ type: "/problems/invalid", errors: { name: ["required"] }, detail: "See errors." },
+	{ detail: "You are being rate limited." },
+])("a problem document of another server is %j, not the service's", async (members) => {
+	const type = "https://tools.example.com/errors/invalid";
+	const foreign: typeof fetch = async () => Response.json({ type, title: "Bad", ...members }, { status: 400 });
+	const posthorn = createClient({ url: service.url, key: "phk_1", project: "proj_1", fetch: foreign });
+	for (const error of await failuresOf(posthorn)) {
+		expect(error).toMatchObject({ name: "ApiError", status: 400, code: "unknown", errors: [] });
+		expect((error as ApiError).message).toContain(members.detail);
+	}
+});
 
 test("a signal ends a call while it waits for its next try", async () => {
 	const refusing: typeof fetch = async () => new Response("", { status: 429, headers: { "retry-after": "20" } });
