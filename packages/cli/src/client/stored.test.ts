@@ -1,4 +1,4 @@
-import { linkSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, linkSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os, { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
@@ -41,9 +41,24 @@ test("writes to no file that someone else has created", () => {
 	}
 });
 
+// Keys of the environment went to the service that it named.
+test.skipIf(process.platform === "win32")("takes no login that another user has left", () => {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-stored-"));
+	try {
+		const path = join(folder, "login.json");
+		store(path, { url: "https://theirs.example" });
+		expect(readStored(path)).not.toBeNull();
+		if (process.getuid!() === 0) chownSync(path, 65_534, 65_534);
+		vi.spyOn(process, "getuid").mockReturnValue(12_345);
+		expect(readStored(path)).toBeNull();
+	} finally {
+		rmSync(folder, { recursive: true });
+	}
+});
+
 // Even with all settings in the environment, commands ended with the system's error.
 test("there is no login in a home that this user may not enter, such as the one that sudo keeps", () => {
-	vi.mocked(readFileSync).mockImplementationOnce(() => {
+	vi.mocked(openSync).mockImplementationOnce(() => {
 		throw Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
 	});
 	expect(readStored(loginFile())).toBeNull();

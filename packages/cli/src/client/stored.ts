@@ -1,5 +1,16 @@
 /** What the command line keeps in the user's configuration folder. Only its owner can read it. */
-import { chmodSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+	chmodSync,
+	closeSync,
+	fstatSync,
+	linkSync,
+	openSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	type Stats,
+	writeFileSync,
+} from "node:fs";
 import os from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { createSecret } from "@posthorn/protocol";
@@ -43,7 +54,13 @@ export const loginFile = (): string => join(configFolder(), "login.json");
 export function readStored<T>(path: string): T | null {
 	let text: string;
 	try {
-		text = readFileSync(path, "utf8");
+		const file = openSync(path, "r");
+		try {
+			if (!isTrusted(fstatSync(file))) return null;
+			text = readFileSync(file, "utf8");
+		} finally {
+			closeSync(file);
+		}
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
 		// Some services' users have a device as their home, such as /dev/null, and sudo may keep someone else's.
@@ -55,6 +72,12 @@ export function readStored<T>(path: string): T | null {
 	} catch (cause) {
 		throw new Error(`${path} is damaged. Delete it, and run the command again.`, { cause });
 	}
+}
+
+/** In a folder such as /tmp, another user may have left a login, so that keys go to a service of theirs. */
+function isTrusted({ uid }: Stats): boolean {
+	const own = process.getuid?.() ?? 0;
+	return own === 0 || uid === 0 || uid === own;
 }
 
 /** Replaces a file as a whole, so that it is never half written. */
