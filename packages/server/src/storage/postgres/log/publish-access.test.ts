@@ -11,6 +11,8 @@ let server: PostgresServer;
 let database: SharedDatabase;
 let owner: Client;
 let role: string;
+/** Owns a schema of a guide's example. */
+let schemaOwner: string;
 let store: Client;
 let event: { project: string; type: string; data: string };
 
@@ -23,18 +25,19 @@ beforeEach(async () => {
 	database = await SharedDatabase.open(server);
 	owner = await database.connect();
 	role = await database.role();
+	schemaOwner = await database.role();
 	store = await database.connect(role);
 	event = { project: await database.project(), type: "customer.created", data: "{}" };
 });
 afterEach(async () => {
-	await owner.query(`DROP OWNED BY ${role} CASCADE`);
+	await owner.query(`DROP OWNED BY ${role}, ${schemaOwner} CASCADE`);
 	await database.close();
 });
 
-const grant = (client = owner) =>
+const grant = (client = owner, to = role) =>
 	client.query(`
-		GRANT USAGE ON SCHEMA posthorn TO ${role};
-		GRANT EXECUTE ON FUNCTION posthorn.publish TO ${role}`);
+		GRANT USAGE ON SCHEMA posthorn TO ${to};
+		GRANT EXECUTE ON FUNCTION posthorn.publish TO ${to}`);
 
 test("a role needs exactly the guide's grants to publish", async () => {
 	expect((await refusal(publish(store, event))).code).toBe(DENIED);
@@ -111,16 +114,25 @@ test("the guide's examples work", async () => {
 		new URL("../../../../../../docs/operations/publish-from-sql.md", import.meta.url),
 		"utf8",
 	);
+	await grant(owner, schemaOwner);
 	const examples = [...guide.matchAll(/```sql\n([^`]*)```/g)].map(([, text]) =>
-		text!.replaceAll("shop_app", role).replaceAll(/proj_\w{26}/g, event.project),
+		text!
+			.replaceAll("shop_app", role)
+			.replaceAll(/(AUTHORIZATION|ROLE) posthorn\b/g, `$1 ${schemaOwner}`)
+			.replaceAll(/proj_\w{26}/g, event.project),
 	);
-	const [rights, ownFunction, transaction] = examples as [string, string, string];
+	const [, rights, ownFunction, transaction] = examples as [string, string, string, string];
 	await owner.query(`
 		CREATE TABLE public.orders (order_id text, email text, amount_cents bigint, currency text, state text);
 		INSERT INTO orders VALUES ('ord_10482', 'ada@example.com', 1999, 'EUR', 'open');
 		GRANT ALL ON orders TO ${role}`);
 	await owner.query(ownFunction);
 	await store.query("SELECT shop_events.publish('customer.created', '{}')");
+	// It belonged to the administrator who created it, and ran with all of their rights.
+	const { rows } = await owner.query(
+		"SELECT DISTINCT proowner::regrole::text AS by FROM pg_proc WHERE proname = 'publish' AND pronamespace = 'shop_events'::regnamespace",
+	);
+	expect(rows).toEqual([{ by: schemaOwner }]);
 	expect((await refusal(publish(store, event))).code).toBe(DENIED);
 	await owner.query(rights);
 	await store.query(transaction);
