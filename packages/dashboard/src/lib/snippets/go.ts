@@ -67,7 +67,11 @@ func main() {
 	if len(secret) == 0 {
 		log.Fatal("Set ${SECRET_VARIABLE} to the webhook's signing secret.")
 	}
-	log.Println("Listening on port 3000")
-	log.Fatal(http.ListenAndServe(":3000", http.HandlerFunc(receive)))
+	port := os.Getenv("PORT")
+	if port == "" {
+		port = "3000"
+	}
+	log.Println("Listening on port", port)
+	log.Fatal(http.ListenAndServe(":"+port, http.HandlerFunc(receive)))
 }
 `;

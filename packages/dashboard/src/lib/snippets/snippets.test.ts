@@ -257,6 +257,11 @@ describe("every language", () => {
 		expect(snippet(language)).toBe(snippet(language, DEFAULT_BRAND));
 	});
 
+	// Go's always listened on port 3000.
+	it.each(SNIPPETS)("$label: takes its port from its command or PORT", ({ language, start }) => {
+		expect(`${start}\n${snippet(language)}`).toMatch(/-[Sp] (127\.0\.0\.1:)?3000\b|\bPORT\b/);
+	});
+
 	it.each(SNIPPETS)("$label: names the brand's headers, the tolerance and the secret's variable", ({ language }) => {
 		const code = snippet(language, "Acme-2");
 		const plain = code.toLowerCase().replaceAll("_", "-");
