@@ -150,7 +150,8 @@ export function openSealCheck(seal: Seal, sealed: string): boolean {
 	} catch (cause) {
 		throw new Error(
 			"The seal key is not the one that this database's secrets are sealed with. Restore the right one (POSTHORN_SEAL_KEY, or " +
-				"the key file next to the database): without it, no webhook's requests can be signed.",
+				"the key file next to the database): without it, no webhook's requests can be signed. If the key was replaced after " +
+				"this backup was made, add the old key after the new one.",
 			{ cause },
 		);
 	}
