@@ -43,7 +43,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 	}
 }
 
-function schemaOf({ schema, knownSchema, mayPrepare }: DatabaseFacts): Finding {
+function schemaOf({ schema, knownSchema, mayPrepare, hasSchema, quotedUser }: DatabaseFacts): Finding {
 	if (schema > knownSchema)
 		return fault(
 			"Schema",
@@ -51,10 +51,12 @@ function schemaOf({ schema, knownSchema, mayPrepare }: DatabaseFacts): Finding {
 		);
 	if (schema === knownSchema) return ok("Schema", "Up to date.");
 	if (mayPrepare) return ok("Schema", "Will be migrated at the next start, or by posthorn migrate.");
+	const remedy = hasSchema
+		? "of the schema posthorn and its tables."
+		: `of a new schema: CREATE SCHEMA posthorn AUTHORIZATION ${quotedUser}`;
 	return fault(
 		"Schema",
-		"Needs a migration, which this user may not run: make it the owner of the database, or of the schema posthorn and its " +
-			"tables.",
+		`Needs a migration, which this user may not run: make it the owner of the database, or ${remedy}`,
 	);
 }
 

@@ -14,6 +14,10 @@ export interface DatabaseFacts {
 	/** Whether this user may migrate the schema, or create it; whether the server accepts writes at all. */
 	readonly mayPrepare: boolean;
 	readonly readOnly: boolean;
+	/** Whether the schema exists, even if empty. */
+	readonly hasSchema: boolean;
+	/** This user, as SQL names it. */
+	readonly quotedUser: string;
 	/** How others are kept from reading what is sent to and from the database. */
 	readonly privacy: Privacy;
 	/** The values of the named settings that are set. */
@@ -99,6 +103,7 @@ async function examineServer(
 			CASE WHEN n.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
 				ELSE has_schema_privilege(n.oid, 'CREATE') AND (v.oid IS NULL OR pg_has_role(v.relowner, 'USAGE'))
 			END AS "mayPrepare",
+			n.oid IS NOT NULL AS "hasSchema", quote_ident(session_user) AS "quotedUser",
 			to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared,
 			to_regclass('posthorn.log_forks') IS NOT NULL AS "hasForks"
 		FROM pg_roles r LEFT JOIN pg_namespace n ON n.nspname = 'posthorn'
@@ -142,7 +147,10 @@ async function readLosses(client: Client): Promise<DatabaseFacts["losses"]> {
 
 interface DatabaseState
 	extends ServerEnd,
-		Pick<DatabaseFacts, "version" | "synchronousCommit" | "fsync" | "readOnly" | "mayPrepare"> {
+		Pick<
+			DatabaseFacts,
+			"version" | "synchronousCommit" | "fsync" | "readOnly" | "mayPrepare" | "hasSchema" | "quotedUser"
+		> {
 	readonly now: number;
 	readonly limits: readonly Limit[];
 	readonly prepared: boolean;
