@@ -274,6 +274,18 @@ test("verify says what the caller left out, and doesn't blame the sender", async
 		code: 1,
 		out: expect.stringContaining("X-Service-Timestamp is missing"),
 	});
+	// An empty one was signed in 1970, it said.
+	expect(await verify("-H", "X-Service-Timestamp:", "-H", "X-Service-Signature: 00")).toMatchObject({
+		code: 1,
+		err: "",
+	});
+	// It called the headers missing, and named no option.
+	expect(await verify("-H", "X-Acme-Timestamp: 1700000000", "-H", "X-Acme-Signature: 00")).toMatchObject({
+		code: 2,
+		err: expect.stringContaining("add --brand acme"),
+	});
+	// Another service's headers don't make a brand.
+	expect(await verify("-H", "X-Hub-Signature: 00")).toMatchObject({ code: 1, err: "" });
 	const given = ["--timestamp", "1700000000", "--signature", "00"];
 	for (const [flag, path] of [
 		["--body", "away.json"],

@@ -1,5 +1,5 @@
 /** `posthorn verify`: checks a request's signature at the keyboard, and says what is wrong with it. */
-import { DEFAULT_BRAND, headerNames, TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
+import { DEFAULT_BRAND, headerNames, isBrand, TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
 import { verify as verifyRequest, WebhookError } from "@posthorn/webhooks";
 import { colors } from "../colors.ts";
 import { UsageError } from "../command-error.ts";
@@ -33,7 +33,10 @@ export async function verify(options: VerifyOptions): Promise<void> {
 	const names = headerNames(brand);
 	const headers = headersOf(options, names);
 	const isSigned = [options.header, options.timestamp, options.signature].some((given) => given !== undefined);
-	if (isSigned) checkScheme(headers, names);
+	if (isSigned) {
+		checkScheme(headers, names);
+		checkNames(headers, names);
+	}
 	if (isSigned || options.event === undefined) checkGiven(options, headers, names);
 	const body = await readInput(options.body ?? "-", "--body");
 	const sent = options.event === undefined ? null : await sentBytes(options.event, options);
@@ -44,17 +47,14 @@ export async function verify(options: VerifyOptions): Promise<void> {
 		const secret = await secretOf(options);
 		const timestamp = headers[names.timestamp.toLowerCase()];
 		// Requests are old by the time someone looks at them: their age is only reported.
-		const now = /^\d{1,15}$/.test(timestamp ?? "") ? Number(timestamp) * 1_000 : Date.now();
+		const signedAtMs = /^\d{1,15}$/.test(timestamp ?? "") ? Number(timestamp) * 1_000 : null;
 		try {
-			await verifyRequest(body, headers, secret, { brand, now });
+			await verifyRequest(body, headers, secret, { brand, now: signedAtMs ?? Date.now() });
 		} catch (error) {
 			if (!(error instanceof WebhookError)) throw error;
 			fault = error;
 		}
-		// A time in microseconds is an invalid date, which is never too old.
-		const signedAt = new Date(Number(timestamp) * 1_000);
-		if (!options.json && Math.abs(Date.now() - signedAt.getTime()) / 1_000 > TIMESTAMP_TOLERANCE_S)
-			warn(`It was signed ${ago(signedAt.toISOString())}; a receiver only accepts ${TIMESTAMP_TOLERANCE_S} s.`);
+		if (!options.json && signedAtMs !== null) warnOfAge(signedAtMs);
 	} else if (!options.json) note("No signature was given, so only the bytes are compared.");
 
 	if (fault || difference) process.exitCode = 1;
@@ -70,6 +70,13 @@ export async function verify(options: VerifyOptions): Promise<void> {
 	if (difference) showDifference(difference);
 	if (fault) console.log(`${colors.red("✘")} ${fault.message} ${colors.dim(`(${fault.code})`)}`);
 	else if (isSigned) console.log(`${colors.green("✔")} The signature is valid.`);
+}
+
+function warnOfAge(signedAtMs: number): void {
+	// A time in microseconds is an invalid date, which is never too old.
+	const signedAt = new Date(signedAtMs);
+	if (Math.abs(Date.now() - signedAt.getTime()) / 1_000 > TIMESTAMP_TOLERANCE_S)
+		warn(`It was signed ${ago(signedAt.toISOString())}; a receiver only accepts ${TIMESTAMP_TOLERANCE_S} s.`);
 }
 
 /** Headers from `-H "Name: value"` and the two shorthands. */
@@ -104,6 +111,18 @@ function checkScheme(headers: RequestHeaders, names: Names): void {
 		`pass ${names.timestamp} and ${names.signature}. "Why is a signature refused?" on the webhook's Verify tab`,
 		"in the dashboard takes both.",
 	]);
+}
+
+/** @throws UsageError if both headers are those of another brand */
+function checkNames(headers: RequestHeaders, names: Names): void {
+	if (names.timestamp.toLowerCase() in headers || names.signature.toLowerCase() in headers) return;
+	for (const name of Object.keys(headers)) {
+		const brand = /^x-(.+)-signature$/.exec(name)?.[1];
+		if (brand === undefined || !isBrand(brand) || !(headerNames(brand).timestamp.toLowerCase() in headers)) continue;
+		throw new UsageError([
+			`These headers are named X-${brand}-…, not ${names.signature}. If the operator set this brand, add --brand ${brand}.`,
+		]);
+	}
 }
 
 /**
