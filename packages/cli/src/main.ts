@@ -2,6 +2,7 @@ import { CommanderError } from "commander";
 import { cleanLines } from "./client/output.ts";
 import { CommandError } from "./command-error.ts";
 import { createProgram } from "./program.ts";
+import { isUntrusted, UNTRUSTED_ADVICE } from "./untrusted.ts";
 
 /** The names of the errors of questions that are left with Ctrl-C and Ctrl-D. */
 const LEFT_QUESTION: ReadonlySet<string> = new Set(["ExitPromptError", "AbortPromptError"]);
@@ -37,8 +38,13 @@ export async function main(args: readonly string[]): Promise<void> {
 		} else if (await isExpected(error)) {
 			console.error(cleanLines((error as Error).message));
 			// A failed fetch names a cause if there was no connection.
-			if ((error as Error).name === "ConnectionError" && (error as { cause?: Error }).cause?.cause !== undefined)
-				console.error("Is the service running, and is --url (or POSTHORN_URL) its address?");
+			const failure = (error as { cause?: Error }).cause?.cause;
+			if ((error as Error).name === "ConnectionError" && failure !== undefined)
+				console.error(
+					isUntrusted(failure)
+						? `The service can't be trusted: ${UNTRUSTED_ADVICE}.`
+						: "Is the service running, and is --url (or POSTHORN_URL) its address?",
+				);
 			process.exitCode = 1;
 		} else if (LEFT_QUESTION.has((error as Error).name)) {
 			process.exitCode = 130;

@@ -90,6 +90,15 @@ test("a certificate of an authority of one's own is refused, with the way to tru
 	}
 });
 
+// It asked whether the service was running.
+test("a service with such a certificate is refused, with the way to trust it", async () => {
+	await using server = await openServer(createHttpsServer(await issueSelfSigned()));
+	const url = `https://127.0.0.1:${server.port}`;
+	const { code, err } = await user.run(["login"], { env: { POSTHORN_URL: url, POSTHORN_API_KEY: "phk_1" } });
+	expect([code, err]).toEqual([1, expect.stringContaining("set NODE_EXTRA_CA_CERTS to a PEM file")]);
+	expect(err).not.toContain("Is the service running");
+});
+
 // It said "the connection broke".
 test("says how to name a receiver that speaks HTTPS", async () => {
 	await using server = await openServer(createHttpsServer(await issueSelfSigned()));

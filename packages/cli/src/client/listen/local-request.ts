@@ -2,6 +2,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { DEFAULT_BRAND, requestHeaders, secretDigest, sign, signingKey } from "@posthorn/protocol";
+import { isUntrusted, UNTRUSTED_ADVICE } from "../../untrusted.ts";
 import { lookupTarget } from "./target.ts";
 
 export interface LocalEvent {
@@ -110,20 +111,12 @@ const REASONS: Readonly<Record<string, string>> = {
 	ENOTFOUND: "its host name can't be resolved",
 };
 
-/** What Node calls certificates that no authority it knows has signed. */
-const UNTRUSTED: ReadonlySet<string> = new Set([
-	"DEPTH_ZERO_SELF_SIGNED_CERT",
-	"SELF_SIGNED_CERT_IN_CHAIN",
-	"UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-	"UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-]);
-
 /** How servers that speak TLS end a connection that doesn't. */
 const ENDED: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
-function reasonOf({ code = "", message }: NodeJS.ErrnoException, { protocol, host, pathname }: URL): string {
-	if (UNTRUSTED.has(code))
-		return "its certificate isn't from an authority that is trusted here; set NODE_EXTRA_CA_CERTS to a PEM file with the authority's certificate";
+function reasonOf(error: NodeJS.ErrnoException, { protocol, host, pathname }: URL): string {
+	if (isUntrusted(error)) return UNTRUSTED_ADVICE;
+	const { code = "", message } = error;
 	const reason = REASONS[code] ?? (message || code);
 	return protocol === "http:" && ENDED.has(code)
 		? `${reason}; if it speaks HTTPS, give its URL: https://${host}${pathname}`
