@@ -516,6 +516,9 @@ test("says in plain words why a call failed, and when there is nothing to show",
 		});
 	expect(await on.user.run(["logs", "list"])).toMatchObject({ code: 0, out: "", err: "No attempts found.\n" });
 	expect(await on.user.run(["logs", "list", "--json"])).toMatchObject({ code: 0, out: "", err: "" });
+	// While attempts failed and waited for a retry, the list was just empty.
+	const failed = await on.user.run(["logs", "list", "--status", "failed"]);
+	expect(failed).toMatchObject({ code: 0, err: expect.stringContaining("retried have the status retrying") });
 });
 
 // Where standard output was a terminal, a file with the messages had its colors. So had everything on machines that set

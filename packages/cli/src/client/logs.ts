@@ -37,7 +37,9 @@ export async function listLogs(options: LogOptions): Promise<void> {
 	const { client, project } = await connect(options);
 	const found = await newest(client, project, filter, limit);
 	await printer(client, project, options.json === true)(found.reverse());
-	if (found.length === 0 && !options.json) note("No attempts found.");
+	if (found.length > 0 || options.json) return;
+	const hint = options.status === "failed" ? " Those that will be retried have the status retrying." : "";
+	note(`No attempts found.${hint}`);
 }
 
 /** The newest attempts, then each new one as it is logged, until Ctrl-C. */
