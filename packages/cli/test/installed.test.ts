@@ -263,10 +263,14 @@ test("ends with npx, however that ends, after committing what it does", async ()
 	mkdirSync(join(folder, "node_modules/.bin"));
 	symlinkSync("../posthorn/bin/posthorn.mjs", join(folder, "node_modules/.bin/posthorn"));
 	chmodSync(join(installed, "bin/posthorn.mjs"), 0o755);
+	const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: folder };
+	const npmVersion = (await run("npm", ["--version"], { cwd: folder, env })).stdout;
+	// A terminal sends SIGINT to all of its processes; only npm ignores it. Older versions ignore SIGTERM, too.
+	const toAll = new Set<string>(Number.parseInt(npmVersion, 10) < 11 ? ["SIGINT", "SIGTERM"] : ["SIGINT"]);
 	const endedBy = async (signal: NodeJS.Signals) => {
 		const npx = spawn("npx", ["--no", "posthorn", "serve", "--port=0", `--database-url=sqlite:${signal}/posthorn.db`], {
 			cwd: folder,
-			env: { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: folder },
+			env,
 			stdio: ["ignore", "pipe", "ignore"],
 			detached: true,
 		});
@@ -275,8 +279,7 @@ test("ends with npx, however that ends, after committing what it does", async ()
 		const closed = once(npx, "close");
 		npx.stdout.setEncoding("utf8").on("data", (text: string) => {
 			log += text;
-			// A terminal sends it to all of its processes; only npm ignores it.
-			if (text.includes('"msg":"started"')) process.kill(signal === "SIGINT" ? -npx.pid! : npx.pid!, signal);
+			if (text.includes('"msg":"started"')) process.kill(toAll.has(signal) ? -npx.pid! : npx.pid!, signal);
 		});
 		try {
 			await within(`the service to end after ${signal}`, closed);
