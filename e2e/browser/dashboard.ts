@@ -147,6 +147,11 @@ export const test = base.extend<Fixtures, { services: SharedServices }>({
 		},
 		{ scope: "worker" },
 	],
+	page: async ({ page }, use) => {
+		await use(page);
+		// A route's handler that still changes a response would fail once the page is closed.
+		for (const each of page.context().pages()) await each.unrouteAll({ behavior: "ignoreErrors" });
+	},
 	dashboard: async ({ settings, ownService, services }, use) => {
 		const dashboard = ownService ? new Dashboard(await Shop.open(settings)) : await services.open(settings);
 		await using _ = dashboard.shop;
