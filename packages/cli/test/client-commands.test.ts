@@ -118,7 +118,7 @@ test("a message of whatever responds instead of the service doesn't drive the te
 });
 
 test("webhooks are created, shown, paused, resumed, rotated and deleted", async () => {
-	// "all" was no type among others.
+	// "all" was refused next to other types.
 	const hook = ["webhooks", "create", "https://example.com/hooks", "--events", "all,purchase.refunded", "--json"];
 	const { id, secret, events } = JSON.parse((await on.user.run(hook)).out);
 	expect([secret, events]).toEqual([expect.stringMatching(/^whsec_/), EVENT_TYPES.map(({ type }) => type)]);

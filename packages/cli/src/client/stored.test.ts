@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chownSync, linkSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os, { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
@@ -51,6 +52,18 @@ test.skipIf(process.platform === "win32")("takes no login that another user has 
 		if (process.getuid!() === 0) chownSync(path, 65_534, 65_534);
 		vi.spyOn(process, "getuid").mockReturnValue(12_345);
 		expect(readStored(path)).toBeNull();
+	} finally {
+		rmSync(folder, { recursive: true });
+	}
+});
+
+// Every command waited forever.
+test.skipIf(process.platform === "win32")("doesn't wait for a pipe in place of the login", () => {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-stored-"));
+	try {
+		const path = join(folder, "login.json");
+		execFileSync("mkfifo", [path]);
+		expect(() => readStored(path)).toThrow("is damaged");
 	} finally {
 		rmSync(folder, { recursive: true });
 	}

@@ -2,6 +2,7 @@
 import {
 	chmodSync,
 	closeSync,
+	constants,
 	fstatSync,
 	linkSync,
 	openSync,
@@ -54,7 +55,8 @@ export const loginFile = (): string => join(configFolder(), "login.json");
 export function readStored<T>(path: string): T | null {
 	let text: string;
 	try {
-		const file = openSync(path, "r");
+		// Without waiting for what writes to a pipe, which another user may have put there.
+		const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
 		try {
 			if (!isTrusted(fstatSync(file))) return null;
 			text = readFileSync(file, "utf8");
