@@ -32,6 +32,7 @@ environment take precedence. If the file is missing, Node itself reports it when
 | \`trigger --publish\` | \`publish\` |
 | \`listen\`, \`events\`, \`logs\`, \`verify --event\`, \`webhooks list\` and \`get\` | \`read\` |
 | \`replay\`, \`trigger --webhook\`, all other \`webhooks\` commands | \`manage\` |
+| \`retry\` | \`read\` and \`manage\` |
 
 \`trigger --to\` and \`verify\` without \`--event\` need no key.
 

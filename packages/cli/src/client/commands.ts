@@ -73,12 +73,24 @@ Examples:
   posthorn replay --event evt_… --status any --yes
   posthorn replay --since 1d --dry-run
   posthorn replay --event evt_… --to 3000/hooks`,
+	retry: `
+With --webhook it shows how many deliveries wait for a retry there, and asks. With --event it doesn't ask. An attempt
+counts as if it were made when it is due, so a delivery gets no more attempts than otherwise. Finished deliveries aren't
+sent again: "posthorn replay" does that.
+
+Examples:
+  posthorn retry --event evt_…
+  posthorn retry --event evt_… --webhook wh_…
+  posthorn retry --webhook wh_…
+  posthorn retry --webhook wh_… --yes`,
 	webhooks: `
 Examples:
   posthorn webhooks list
   posthorn webhooks get wh_…
   posthorn webhooks create https://example.com/hooks --events purchase.completed,purchase.refunded
   posthorn webhooks create https://example.com/hooks --events all
+  posthorn webhooks update wh_… --endpoint https://example.com/new
+  posthorn webhooks update wh_… --events all --description Accounting
   posthorn webhooks pause wh_…
   posthorn webhooks resume wh_… --from now
   posthorn webhooks rotate-secret wh_…
@@ -202,6 +214,12 @@ export function addClientCommands(program: Command): void {
 		.option("--yes", "don't ask")
 		.action(async (_, self: Command) => (await import("./replay.ts")).replay(self.optsWithGlobals()));
 
+	withConnection(command("retry", "Make pending retries now, instead of when they are due."))
+		.option("--event <id>", "this event's deliveries")
+		.option("--webhook <id>", "all deliveries to this webhook; with --event, only the one to it")
+		.option("--yes", "don't ask")
+		.action(async (_, self: Command) => (await import("./retry.ts")).retry(self.optsWithGlobals()));
+
 	const webhooks = command("webhooks", "List, create and change webhooks.");
 	withConnection(command("list", "List the project's webhooks.", webhooks)).action(async (_, self: Command) =>
 		(await import("./webhooks.ts")).listWebhooks(self.optsWithGlobals()),
@@ -209,13 +227,28 @@ export function addClientCommands(program: Command): void {
 	withConnection(command("get <webhook>", "Show a webhook.", webhooks)).action(async (id: string, _, self: Command) =>
 		(await import("./webhooks.ts")).getWebhook(id, self.optsWithGlobals()),
 	);
-	withConnection(command("create <endpoint>", "Register an endpoint, and print its secret once.", webhooks))
-		.requiredOption("--events <types>", "the event types, separated by commas, or all", many)
-		.option("--description <text>", "what it is for")
-		.action(async (url: string, _, self: Command) => {
-			const { url: service, ...options } = self.optsWithGlobals();
-			await (await import("./webhooks.ts")).createWebhook(url, { ...options, ...(service && { url: service }) });
-		});
+	const settings = (one: Command) =>
+		one
+			.option("--description <text>", "what it is for")
+			.option("--max-in-flight <count>", "how many first attempts may be in flight; 1 keeps the order of events")
+			.option("--standard-webhooks", "also send the headers of Standard Webhooks");
+	settings(
+		withConnection(
+			command("create <endpoint>", "Register an endpoint, and print its secret once.", webhooks),
+		).requiredOption("--events <types>", "the event types, separated by commas, or all", many),
+	).action(async (url: string, _, self: Command) => {
+		const { url: service, ...options } = self.optsWithGlobals();
+		await (await import("./webhooks.ts")).createWebhook(url, { ...options, ...(service && { url: service }) });
+	});
+	settings(
+		withConnection(command("update <webhook>", "Change a webhook. What isn't given stays as it is.", webhooks))
+			.option("--endpoint <url>", "where events are sent from now on, retries too")
+			.option("--events <types>", "all event types that it gets from now on, separated by commas, or all", many),
+	)
+		.option("--no-standard-webhooks", "no longer send them")
+		.action(async (id: string, _, self: Command) =>
+			(await import("./webhooks.ts")).updateWebhook(id, self.optsWithGlobals()),
+		);
 	withConnection(command("pause <webhook>", "Send nothing until it is resumed; events wait.", webhooks)).action(
 		async (id: string, _, self: Command) =>
 			(await import("./webhooks.ts")).setStatus(id, "paused", self.optsWithGlobals()),

@@ -95,3 +95,9 @@ export function colored(status: number, text = String(status)): string {
 	if (status < 300) return colors.green(text);
 	return status < 500 ? colors.yellow(text) : colors.red(text);
 }
+
+/** `1 webhook`, `1,200 webhooks`. */
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+	`${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
+
+export const deliveries = (count: number): string => plural(count, "delivery", "deliveries");

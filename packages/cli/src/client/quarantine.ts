@@ -3,7 +3,17 @@ import { ApiError, type Client } from "@posthorn/client";
 import { UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connectAsOperator } from "./connection.ts";
-import { ago, clean, note, type Output, printJson, printTable, STANDARD_ERROR, STANDARD_OUTPUT } from "./output.ts";
+import {
+	ago,
+	clean,
+	note,
+	type Output,
+	plural,
+	printJson,
+	printTable,
+	STANDARD_ERROR,
+	STANDARD_OUTPUT,
+} from "./output.ts";
 import { allOf } from "./pages.ts";
 
 type OperatorOptions = Pick<ConnectionOptions, "url" | "json">;
@@ -98,8 +108,6 @@ function skippedOf(waiting: readonly Waiting[], ids: readonly string[]): readonl
 	});
 }
 
-const plural = (count: number, one: string, many = `${one}s`): string =>
-	`${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 const webhooks = (count: number): string => plural(count, "webhook");
 
 /** What these webhooks would get, in words. */

@@ -5,7 +5,7 @@ import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseTypes } from "./event-types.ts";
 import { checkIds } from "./ids.ts";
 import { spanStart } from "./listen/listen-position.ts";
-import { printJson } from "./output.ts";
+import { deliveries, printJson } from "./output.ts";
 
 export interface ReplayOptions extends ConnectionOptions {
 	readonly webhook?: string;
@@ -67,15 +67,15 @@ export async function replay(options: ReplayOptions): Promise<void> {
 	if (count === 0 || options.dryRun) return tell(count, false);
 	const which = [webhook, types?.join(", "), event, since && `since ${since} ago`].filter(Boolean).join(", ");
 	const kind = status === "any" ? "finished" : status;
-	const question = `Send ${counted(count)} again (${kind}${which && `; ${which}`})? Receivers get the same event ids; those that skip duplicates won't handle an event twice.`;
+	const question = `Send ${deliveries(count)} again (${kind}${which && `; ${which}`})? Receivers get the same event ids; those that skip duplicates won't handle an event twice.`;
 	await confirm(question, options.yes, "sent");
 	tell(await run(false), true);
 
 	function tell(matching: number, isReplayed: boolean): void {
 		if (options.json) printJson({ count: matching, replayed: isReplayed });
 		else if (matching === 0) console.log(noneText(status));
-		else if (isReplayed) console.log(`Sending ${counted(matching)} again. posthorn logs tail shows the attempts.`);
-		else console.log(`${counted(matching)} would be sent again.`);
+		else if (isReplayed) console.log(`Sending ${deliveries(matching)} again. posthorn logs tail shows the attempts.`);
+		else console.log(`${deliveries(matching)} would be sent again.`);
 	}
 }
 
@@ -83,7 +83,5 @@ export async function replay(options: ReplayOptions): Promise<void> {
 function noneText(status: string): string {
 	const kind = status === "any" ? "finished" : status;
 	const others = status === "failed" ? " --status delivered replays those that arrived." : "";
-	return `No ${kind} delivery matches. Those that wait for a retry are sent without a replay.${others}`;
+	return `No ${kind} delivery matches. Those that wait for a retry are sent without a replay; posthorn retry sends them now.${others}`;
 }
-
-const counted = (count: number): string => (count === 1 ? "1 delivery" : `${count} deliveries`);

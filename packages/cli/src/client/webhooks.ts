@@ -1,17 +1,20 @@
 /** `posthorn webhooks`: lists, creates and changes a project's webhooks. */
-import type { Client } from "@posthorn/client";
+import { ApiError, type Client } from "@posthorn/client";
 import { EVENT_TYPES } from "@posthorn/protocol";
 import { colors } from "../colors.ts";
-import { UsageError } from "../command-error.ts";
+import { CommandError, UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseTypesOrAll } from "./event-types.ts";
-import { ago, clean, cut, note, printFields, printJson, printTable } from "./output.ts";
+import { ago, clean, cleanLines, cut, note, printFields, printJson, printTable } from "./output.ts";
 import { allOf } from "./pages.ts";
 
-export interface NewWebhookOptions extends ConnectionOptions {
-	readonly events: readonly string[];
+/** The settings of a webhook that options change. */
+export interface SettingsOptions {
+	readonly events?: readonly string[];
 	readonly description?: string;
+	readonly maxInFlight?: string;
+	readonly standardWebhooks?: boolean;
 }
 
 const COLLECTION = "/v1/projects/{project_id}/webhooks";
@@ -53,7 +56,7 @@ interface Health {
 }
 
 /** By webhook. Pending retries and replays, with the backlog, are what the dashboard shows as waiting. */
-async function healthsOf({ api }: Client, project: string): Promise<ReadonlyMap<string, Health>> {
+export async function healthsOf({ api }: Client, project: string): Promise<ReadonlyMap<string, Health>> {
 	const { data } = await api.GET(`${COLLECTION}/health`, { params: { path: { project_id: project } } });
 	return new Map(data!.data.map((health) => [health.webhook_id, health]));
 }
@@ -66,12 +69,33 @@ function stateWord(status: "active" | "paused", health: Health | undefined): str
 	return colors[COLORS[state]](state);
 }
 
+/** @throws CommandError if it doesn't exist */
+export async function readWebhook({ api }: Client, project: string, id: string) {
+	const { data } = await known(api.GET(ONE, { params: { path: { project_id: project, webhook_id: id } } }));
+	return data!;
+}
+
+/**
+ * A call about one webhook.
+ *
+ * @throws CommandError if it doesn't exist
+ */
+async function known<T>(call: Promise<T>): Promise<T> {
+	try {
+		return await call;
+	} catch (error) {
+		if (!(error instanceof ApiError && error.status === 404)) throw error;
+		const hint =
+			"It may have been deleted, or belong to another project: posthorn webhooks list shows those of this one.";
+		throw new CommandError([...cleanLines(error.message).split("\n"), hint], 1);
+	}
+}
+
 export async function getWebhook(id: string, options: ConnectionOptions): Promise<void> {
 	const { client, project } = await connect(options);
-	const { data } = await client.api.GET(ONE, { params: { path: { project_id: project, webhook_id: id } } });
-	const webhook = data!;
+	const webhook = await readWebhook(client, project, id);
 	if (options.json) return printJson(webhook);
-	const { backlog } = webhook;
+	const { backlog, max_in_flight: inFlight } = webhook;
 	const health = (await healthsOf(client, project)).get(id);
 	const again = health?.waiting.count ?? 0;
 	const failed = health?.dead_letters ?? 0;
@@ -84,18 +108,39 @@ export async function getWebhook(id: string, options: ConnectionOptions): Promis
 		["Status", webhook.status],
 		["Health", stateWord(webhook.status, health)],
 		["Events", webhook.events.join(", ")],
+		[
+			"In flight",
+			inFlight === 1 ? "one first attempt at a time, in order" : `up to ${inFlight} first attempts at a time`,
+		],
+		["Standard Webhooks", webhook.standard_webhooks ? "on" : "off"],
 		["Created", `${webhook.created_at}  ${colors.dim(ago(webhook.created_at))}`],
 		["Waiting", waiting || "nothing"],
 		["To decide", failed > 0 ? `${failed} failed for good: replay them, or dismiss them in the dashboard` : "nothing"],
 	]);
 }
 
-export async function createWebhook(url: string, options: NewWebhookOptions): Promise<void> {
+/** The API's fields for the settings that were given. @throws UsageError */
+function settingsOf({ events, description, maxInFlight, standardWebhooks }: SettingsOptions) {
+	if (maxInFlight !== undefined && !/^[1-9]\d{0,5}$/.test(maxInFlight))
+		throw new UsageError([`--max-in-flight is "${maxInFlight}"; give a whole number from 1.`]);
+	return {
+		...(events !== undefined && { events: parseTypesOrAll(events) }),
+		...(description !== undefined && { description }),
+		...(maxInFlight !== undefined && { max_in_flight: Number(maxInFlight) }),
+		...(standardWebhooks !== undefined && { standard_webhooks: standardWebhooks }),
+	};
+}
+
+export async function createWebhook(
+	url: string,
+	options: ConnectionOptions & SettingsOptions & Required<Pick<SettingsOptions, "events">>,
+): Promise<void> {
 	const events = parseTypesOrAll(options.events);
+	const settings = settingsOf(options);
 	const { client, project } = await connect(options);
 	const { data } = await client.api.POST(COLLECTION, {
 		params: { path: { project_id: project } },
-		body: { url, events, ...(options.description !== undefined && { description: options.description }) },
+		body: { ...settings, url, events },
 	});
 	const webhook = data!;
 	if (options.json) return printJson(webhook);
@@ -103,6 +148,24 @@ export async function createWebhook(url: string, options: NewWebhookOptions): Pr
 		["Id", webhook.id],
 		["Secret", `${colors.bold(webhook.secret)}  ${colors.dim("(only shown now: give it to the receiver)")}`],
 	]);
+}
+
+/** Changes the given settings, and leaves the others as they are. */
+export async function updateWebhook(
+	id: string,
+	{ endpoint, ...options }: ConnectionOptions & SettingsOptions & { readonly endpoint?: string },
+): Promise<void> {
+	const body = { ...(endpoint !== undefined && { url: endpoint }), ...settingsOf(options) };
+	if (Object.keys(body).length === 0)
+		throw new UsageError([
+			"Choose what to change: --endpoint, --events, --description, --max-in-flight or --standard-webhooks.",
+			"To pause or resume it: posthorn webhooks pause, posthorn webhooks resume.",
+		]);
+	const { client, project } = await connect(options);
+	const path = { project_id: project, webhook_id: id };
+	const { data } = await known(client.api.PATCH(ONE, { params: { path }, body }));
+	if (options.json) return printJson(data);
+	console.log(`${id} is changed.`);
 }
 
 export async function setStatus(
@@ -113,10 +176,12 @@ export async function setStatus(
 	if (from !== undefined && from !== "now" && from !== "backlog")
 		throw new UsageError([`--from is "${from}"; it must be "backlog" or "now".`]);
 	const { client, project } = await connect(options);
-	const { data } = await client.api.PATCH(ONE, {
-		params: { path: { project_id: project, webhook_id: id } },
-		body: { status, ...(from !== undefined && { from }) },
-	});
+	const { data } = await known(
+		client.api.PATCH(ONE, {
+			params: { path: { project_id: project, webhook_id: id } },
+			body: { status, ...(from !== undefined && { from }) },
+		}),
+	);
 	if (options.json) return printJson(data);
 	console.log(`${id} is ${data!.status}.`);
 }
@@ -124,9 +189,8 @@ export async function setStatus(
 export async function rotateSecret(id: string, options: ConnectionOptions & { readonly yes?: boolean }): Promise<void> {
 	const { client, project } = await connect(options);
 	await confirm(`Rotate the secret of ${id}? The current one signs nothing from then on.`, options.yes);
-	const { data } = await client.api.POST(`${ONE}/rotate-secret`, {
-		params: { path: { project_id: project, webhook_id: id } },
-	});
+	const path = { project_id: project, webhook_id: id };
+	const { data } = await known(client.api.POST(`${ONE}/rotate-secret`, { params: { path } }));
 	if (options.json) return printJson(data);
 	printFields([["Secret", `${colors.bold(data!.secret)}  ${colors.dim("(only shown now: give it to the receiver)")}`]]);
 }
@@ -137,7 +201,7 @@ export async function deleteWebhook(
 ): Promise<void> {
 	const { client, project } = await connect(options);
 	await confirm(`Delete ${id}? Its pending events won't be sent.`, options.yes);
-	await client.api.DELETE(ONE, { params: { path: { project_id: project, webhook_id: id } } });
+	await known(client.api.DELETE(ONE, { params: { path: { project_id: project, webhook_id: id } } }));
 	if (options.json) return printJson({ id, deleted: true });
 	console.log(`${id} is deleted.`);
 }
