@@ -311,6 +311,9 @@ test.describe("with short delays", () => {
 		await page.getByRole("button", { name: "Find out" }).click();
 		await expect(clock).toBeFocused();
 		await expect(clock).toHaveAccessibleDescription(/Seconds since 1970/);
+		await clock.fill(`${timestamp}000`);
+		await page.getByRole("button", { name: "Find out" }).click();
+		await expect(clock).toHaveAccessibleDescription(/looks like milliseconds/);
 		await signature.fill(computed);
 		await page.getByLabel("Body that the receiver saw").fill(pretty);
 		await clock.fill(String(Number(timestamp) + 900));

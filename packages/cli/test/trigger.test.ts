@@ -221,6 +221,13 @@ test("verify finds what is wrong with a signature, and with the bytes", async ()
 	expect(json.first_difference).toMatchObject({ byte: Buffer.byteLength(event.raw) });
 	const micros = await verify(event.raw, "--timestamp", "1700000000000000");
 	expect(micros).toMatchObject({ code: 1, out: expect.stringContaining("not a Unix time in whole seconds"), err: "" });
+	// It said "signed in 20766281 d", and that the secret or the body is wrong.
+	const ms = await verify(event.raw, "--timestamp", "1700000000000");
+	expect(ms).toMatchObject({
+		code: 1,
+		out: expect.stringContaining("looks like milliseconds, but has to be in"),
+		err: "",
+	});
 	const missing = await on.user.run(["verify", "--timestamp", "1700000000", "--signature", signature], { input: "{}" });
 	expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("WEBHOOK_SECRET") });
 	// Headers copied from a log or from curl were refused, in words about the request's own.

@@ -11,6 +11,9 @@ export function isBrand(text: string): boolean {
 /** How far receivers let a request's timestamp be from their clock, seconds. */
 export const TIMESTAMP_TOLERANCE_S = 300;
 
+/** Whether a timestamp that should be in seconds looks like milliseconds: as seconds, it would be after the year 5000. */
+export const isInMilliseconds = (timestamp: number): boolean => timestamp >= 1e11 && timestamp < 1e14;
+
 /** The names of the headers whose value differs between requests. */
 export interface HeaderNames {
 	readonly event: string;

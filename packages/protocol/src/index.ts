@@ -10,6 +10,7 @@ export {
 	type HeaderNames,
 	headerNames,
 	isBrand,
+	isInMilliseconds,
 	type RequestHeaders,
 	requestHeaders,
 	STANDARD_HEADERS,

@@ -1,4 +1,10 @@
-import { DEFAULT_BRAND, headerNames, isBrand, TIMESTAMP_TOLERANCE_S } from "../../protocol/src/headers.ts";
+import {
+	DEFAULT_BRAND,
+	headerNames,
+	isBrand,
+	isInMilliseconds,
+	TIMESTAMP_TOLERANCE_S,
+} from "../../protocol/src/headers.ts";
 import { isMissingSecret } from "../../protocol/src/missing-secret.ts";
 import { parseEvent, type WebhookEvent } from "./event.ts";
 import { explainMismatch } from "./mismatch.ts";
@@ -91,6 +97,12 @@ function readTimestamp(headers: HeadersInput, name: string, tolerance: number, n
 	const age = seconds - Number(timestamp);
 	// Written so that a clock that isn't a number refuses the request, too.
 	if (Math.abs(age) <= tolerance) return timestamp;
+	if (age < 0 && isInMilliseconds(Number(timestamp))) {
+		throw new WebhookError(
+			"timestamp_too_new",
+			`${name} is ${timestamp}, which looks like milliseconds, but has to be in seconds. Pass the header's value as it arrived.`,
+		);
+	}
 	if (age < 0) {
 		throw new WebhookError(
 			"timestamp_too_new",

@@ -198,6 +198,16 @@ describe("verify", () => {
 		expect(result instanceof WebhookError ? result.code : undefined).toBe(code);
 	});
 
+	// It asked whether the clock is slow, by 1.8 million million seconds.
+	it("a timestamp in milliseconds is called that", async () => {
+		const body = purchase("{}");
+		const headers = signed(body, SECRET, `${NOW_S}000`);
+		await expect(verify(body, headers, SECRET, { now: NOW_S * 1_000 })).rejects.toMatchObject({
+			code: "timestamp_too_new",
+			message: expect.stringContaining(`X-Service-Timestamp is ${NOW_S}000, which looks like milliseconds`),
+		});
+	});
+
 	it("takes another tolerance", async () => {
 		const body = purchase("{}");
 		const headers = signed(body, SECRET, String(NOW_S - 10));

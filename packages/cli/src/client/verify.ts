@@ -1,5 +1,5 @@
 /** `posthorn verify`: checks a request's signature at the keyboard, and says what is wrong with it. */
-import { DEFAULT_BRAND, headerNames, isBrand, TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
+import { DEFAULT_BRAND, headerNames, isBrand, isInMilliseconds, TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
 import { verify as verifyRequest, WebhookError } from "@posthorn/webhooks";
 import { colors } from "../colors.ts";
 import { UsageError } from "../command-error.ts";
@@ -45,9 +45,10 @@ export async function verify(options: VerifyOptions): Promise<void> {
 	let fault: WebhookError | null = null;
 	if (isSigned) {
 		const secret = await secretOf(options);
-		const timestamp = headers[names.timestamp.toLowerCase()];
+		const timestamp = headers[names.timestamp.toLowerCase()] ?? "";
 		// Requests are old by the time someone looks at them: their age is only reported.
-		const signedAtMs = /^\d{1,15}$/.test(timestamp ?? "") ? Number(timestamp) * 1_000 : null;
+		const isTime = /^\d{1,15}$/.test(timestamp) && !isInMilliseconds(Number(timestamp));
+		const signedAtMs = isTime ? Number(timestamp) * 1_000 : null;
 		try {
 			await verifyRequest(body, headers, secret, { brand, now: signedAtMs ?? Date.now() });
 		} catch (error) {

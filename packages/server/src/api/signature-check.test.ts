@@ -127,6 +127,14 @@ test("it tells which of secret, body, timestamp and clock is wrong", async () =>
 	]);
 	expect(await codes(path, { clock: Number(timestamp) - 301 })).toEqual(["wrong clock_behind"]);
 	expect(await codes(path, { clock: Number(timestamp) + 301 })).toEqual(["wrong clock_ahead"]);
+	// It only said that it must be at most 999999999999.
+	expect((await api.call("POST", path, { body: { clock: Number(ms) } })).json.errors).toEqual([
+		{ pointer: "/clock", detail: "looks like milliseconds; it must be in seconds" },
+	]);
+	const inMs = await api.call("POST", path, { body: { timestamp: String(Number(ms) + 5_000) } });
+	expect(inMs.json).toMatchObject({
+		findings: [{ code: "timestamp_other", detail: expect.stringContaining("looks like milliseconds") }],
+	});
 
 	const other = signed("whsec_other", timestamp, body);
 	expect(await codes(path, { signature: other })).toEqual(["unknown signature_other"]);

@@ -1,5 +1,5 @@
 /** What a check of a signature finds out about each part of a request. */
-import { type BodyDifference, bodyDifference, TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
+import { type BodyDifference, bodyDifference, isInMilliseconds, TIMESTAMP_TOLERANCE_S } from "@posthorn/protocol";
 
 export const PARTS = ["secret", "signature", "body", "timestamp", "clock"] as const;
 export const STATES = ["right", "wrong", "unknown"] as const;
@@ -67,7 +67,8 @@ export function timestampFinding(sent: number, given: string): Finding {
 		);
 	if (given.trim() === String(sent))
 		return wrong("timestamp_whitespace", "The timestamp has whitespace around it. Sign the header's value without it.");
-	return wrong("timestamp_other", `This isn't the request's timestamp, which is ${sent}.`);
+	const unit = isInMilliseconds(Number(given)) ? " It looks like milliseconds; timestamps are in seconds." : "";
+	return wrong("timestamp_other", `This isn't the request's timestamp, which is ${sent}.${unit}`);
 }
 
 /** @param sent the request's timestamp, Unix time in seconds like `clock` */

@@ -1,5 +1,6 @@
 import { FileInput, List, Select, SimpleGrid, Text, Textarea, TextInput, ThemeIcon } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import { isInMilliseconds } from "@posthorn/protocol";
 import { IconAlertTriangle, IconCheck, IconQuestionMark } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
@@ -61,7 +62,10 @@ export function SignatureCheck({ projectId, webhookId }: SignatureCheckProps) {
 		validate: {
 			signature: (_, entered) =>
 				isEmpty(entered) ? "Enter this, or anything else that the receiver saw or computed." : null,
-			clock: (clock) => (/^\d{0,12}$/.test(clock.trim()) ? null : "Seconds since 1970, such as 1795514470."),
+			clock: (clock) => {
+				if (isInMilliseconds(Number(clock))) return "It looks like milliseconds: enter seconds, such as 1795514470.";
+				return /^\d{0,12}$/.test(clock.trim()) ? null : "Seconds since 1970, such as 1795514470.";
+			},
 		},
 	});
 	const newest = (attempts ?? []).filter((attempt) => attempt.status_code !== null && wasSent(attempt));
