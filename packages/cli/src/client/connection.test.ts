@@ -22,9 +22,25 @@ test("a call that gets no response isn't retried", async () => {
 });
 
 // Commands ended with "Cannot read properties of null", or said that NaN deliveries would be sent again.
-test.each(["null", "[]", "{}", '{"status":"ok"}', '{"data":null}'])("recognizes another server by %s", async (body) => {
-	vi.stubGlobal("fetch", async () => new Response(body, { headers: { "content-type": "application/json" } }));
-	await expect(projectsOf("http://hooks.example", "phk_1")).rejects.toThrow("The response isn't Posthorn's.");
+test.each(["null", "[]", "{}", '{"status":"ok"}', '{"data":[],"next_cursor":null}'])(
+	"recognizes another server that responds with %s",
+	async (body) => {
+		const headers = { "content-type": "application/json" };
+		vi.stubGlobal("fetch", async () => new Response(body, { headers }));
+		await expect(projectsOf("http://hooks.example", "phk_1")).rejects.toThrow("The response isn't Posthorn's.");
+	},
+);
+
+// It knew the service by the fields that commands read, so a command that read another one failed.
+test("recognizes the service by a header that each of its responses has", async () => {
+	const headers = { "content-type": "application/json", "x-request-id": "node_1-1" };
+	vi.stubGlobal("fetch", async () => new Response('{"state":"attempting"}', { headers }));
+	const { api } = clientFor({ url: "http://hooks.example", key: "phk_1", project: "proj_1" });
+	const path = { project_id: "proj_1", webhook_id: "wh_1", event_id: "evt_1" };
+	const { data } = await api.POST("/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}/retry", {
+		params: { path },
+	});
+	expect(data).toEqual({ state: "attempting" });
 });
 
 // Commands waited for minutes and showed nothing.

@@ -334,7 +334,10 @@ function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOpt
 /** Whether its body is known to need no turn. */
 const isSmall = ({ headers }: FastifyRequest) => Number(headers["content-length"]) <= REQUESTS.sliceBytes;
 
-/** On every response; routes for browsers set their own policies. TLS and its headers are up to the proxy. */
+/**
+ * On every response; routes for browsers set their own policies. TLS and its headers are up to the proxy. The command
+ * line recognizes the service by its `X-Request-Id`.
+ */
 const ownHeaders = ({ id, raw }: FastifyRequest, connections: Connections) => ({
 	...connections.keepAliveOf(raw),
 	"X-Request-Id": id,
