@@ -307,25 +307,61 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	expect((await on.user.run(["logs", "get", "att_none"])).code).toBe(1);
 });
 
-// They only had the time of day.
-test("attempts of other days have a date", async () => {
-	const days = ["2026-11-20T12:00:00.000Z", "2026-11-20T12:00:01.000Z", "2026-11-21T12:00:00.000Z"];
-	const attempt = { id: "att_1", webhook_id: "wh_1", event_id: "evt_1", order_id: null, replay: 0, attempt: 1 };
-	const rest = { event_type: "delivery.success", status: "delivered", status_code: 200, error_code: null };
-	const shown = { ...attempt, ...rest, response_ms: 7, url: "https://example.com/" };
-	const attempts = days.toReversed().map((started_at) => ({ ...shown, started_at }));
-	await using service = await openServer(
+/** A service whose delivery log has these attempts, newest first, until the end of the block. */
+const serviceWith = (attempts: readonly object[]) =>
+	openServer(
 		createServer(({ url }, response) =>
 			response
 				.setHeader("content-type", "application/json")
+				.setHeader("x-request-id", "node_1-1")
 				.end(JSON.stringify({ data: url!.includes("summaries") ? attempts : [], next_cursor: null })),
 		),
 	);
+
+const ATTEMPT = {
+	...{ id: "att_1", webhook_id: "wh_1", event_id: "evt_1", order_id: null, replay: 0, attempt: 1 },
+	...{ event_type: "delivery.success", status: "delivered", status_code: 200, error_code: null, response_ms: 7 },
+	...{ started_at: "2026-11-20T12:00:00.000Z", url: "https://example.com/" },
+};
+
+// They only had the time of day.
+test("attempts of other days have a date", async () => {
+	const days = ["2026-11-20T12:00:00.000Z", "2026-11-20T12:00:01.000Z", "2026-11-21T12:00:00.000Z"];
+	await using service = await serviceWith(days.toReversed().map((started_at) => ({ ...ATTEMPT, started_at })));
 	const url = `http://127.0.0.1:${service.port}`;
 	const { out } = await on.user.run(["logs", "list", "--url", url, "--project", "proj_1"], { env: { TZ: "UTC" } });
 	expect(out.split("\n").map((line) => line.slice(0, 15))).toEqual([
 		...["Fri Nov 20 2026", "12:00:00  ✔ del", "12:00:01  ✔ del", "Sat Nov 21 2026", "12:00:00  ✔ del", ""],
 	]);
+});
+
+// Long order ids, and at 80 columns every row, took two lines.
+test.runIf(process.platform === "linux")("attempts fit into the terminal's lines", async () => {
+	const shown = { ...ATTEMPT, event_id: `evt_${"0".repeat(26)}`, order_id: "x".repeat(200) };
+	const failed = { ...shown, status: "failed", status_code: null, error_code: "malformed_response" };
+	const other = { ...shown, webhook_id: `wh_${"0".repeat(26)}`, order_id: "ord_7" };
+	await using service = await serviceWith([shown, failed, other]);
+	const args = `logs list --url http://127.0.0.1:${service.port} --project proj_1`;
+	const rows = async (columns: number) => {
+		const { shown } = await on.user.runAtTerminal(`stty cols ${columns}; NO_COLOR=1 posthorn ${args}`);
+		return shown.split("\r\n").filter((row) => row.includes("evt_"));
+	};
+	for (const columns of [80, 100, 120, 160, 200])
+		for (const row of await rows(columns)) {
+			expect(row.length, row).toBeLessThanOrEqual(columns);
+			expect(row).toContain(shown.event_id);
+		}
+	expect((await rows(80)).map((row) => row.slice(73))).toEqual(["200", "malfor…", "200"]);
+	// The webhook's id tells more than the duration.
+	expect((await rows(120))[0]!.slice(73)).toBe(`200  order ord_7  ${other.webhook_id}`);
+	expect((await rows(200)).map((row) => row.slice(73))).toEqual([
+		`    7 ms  200  order ord_7  ${other.webhook_id}  https://example.com/`,
+		`    7 ms  malformed_response  order ${"x".repeat(23)}…  wh_1  https://example.com/`,
+		`    7 ms  200  order ${"x".repeat(23)}…  wh_1  https://example.com/`,
+	]);
+	// A file gets everything.
+	const { out } = await on.user.run(args.split(" "));
+	expect(out).toContain(`  order ${shown.order_id}  wh_1  https://example.com/\n`);
 });
 
 // It waited for all tries of the call, three minutes, and ignored further signals.

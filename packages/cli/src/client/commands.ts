@@ -189,14 +189,14 @@ export function addClientCommands(program: Command): void {
 			.option("--since <span>", "only from the last 90s, 10m, 2h or 1d");
 	logFilters(command("tail", "Show attempts as they are made, until Ctrl-C.", logs))
 		.option("--limit <count>", "how many past attempts to show first", "10")
-		.action(async (_, self: Command) => (await import("./logs.ts")).tailLogs(self.optsWithGlobals()));
+		.action(async (_, self: Command) => (await import("./logs/tail.ts")).tailLogs(self.optsWithGlobals()));
 	logFilters(command("list", "List the newest attempts.", logs))
 		.option("--limit <count>", "how many", "50")
-		.action(async (_, self: Command) => (await import("./logs.ts")).listLogs(self.optsWithGlobals()));
+		.action(async (_, self: Command) => (await import("./logs/list.ts")).listLogs(self.optsWithGlobals()));
 
 	withConnection(command("get <id>", "Show an attempt in full, or an event's newest one.", logs))
 		.option("--webhook <id>", "with an event: its newest attempt for this webhook")
-		.action(async (id: string, _, self: Command) => (await import("./logs.ts")).getLog(id, self.optsWithGlobals()));
+		.action(async (id: string, _, self: Command) => (await import("./logs/get.ts")).getLog(id, self.optsWithGlobals()));
 
 	withConnection(command("replay", "Send finished deliveries again."))
 		.option("--webhook <id>", "only this webhook's")

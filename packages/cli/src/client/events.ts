@@ -6,7 +6,18 @@ import { parseTypes } from "./event-types.ts";
 import { parseExactly } from "./exact-json.ts";
 import { parseLimit } from "./limit.ts";
 import { parseSpan, positionSince } from "./listen/listen-position.ts";
-import { ago, clean, cleanLines, cut, jsonLine, note, printFields, printTable, widthsOf } from "./output.ts";
+import {
+	ago,
+	clean,
+	cleanLines,
+	cut,
+	jsonLine,
+	note,
+	printFields,
+	printTable,
+	terminalWidth,
+	widthsOf,
+} from "./output.ts";
 
 export interface EventListOptions extends ConnectionOptions {
 	readonly type?: readonly string[];
@@ -44,7 +55,7 @@ export async function listEvents(options: EventListOptions): Promise<void> {
 	const headings = ["WHEN", "TYPE", "ID"];
 	const rows = events.map(({ created_at, type, id }) => [ago(created_at), clean(type), clean(id)]);
 	const before = widthsOf(headings, rows).reduce((sum, width) => sum + width + 2, 0);
-	const left = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - before;
+	const left = terminalWidth() - before;
 	const width = Math.min(SUMMARY_WIDTH.most, Math.max(SUMMARY_WIDTH.least, left));
 	printTable(
 		[...headings, "DATA"],

@@ -16,6 +16,7 @@ export const cleanLines = (text: string): string => text.split(/\r?\n/).map(clea
 export function cut(text: string, width: number): string {
 	// Whole ones: an emoji has two code units.
 	const characters = [...text];
+	if (width < 1) return "";
 	return characters.length > width ? `${characters.slice(0, width - 1).join("")}…` : text;
 }
 
@@ -43,7 +44,14 @@ export interface Output {
 export const STANDARD_OUTPUT: Output = { print: console.log, colors };
 export const STANDARD_ERROR: Output = { print: console.error, colors: errorColors };
 
-const widthOf = (text: string) => stripVTControlCharacters(text).length;
+/** Columns of the terminal. Unlimited elsewhere, and if it doesn't know them. */
+export const terminalWidth = (): number => process.stdout.columns || Number.POSITIVE_INFINITY;
+
+/** A width that only applies at a terminal: a file gets everything. */
+export const atTerminal = (width: number): number => (process.stdout.isTTY ? width : Number.POSITIVE_INFINITY);
+
+/** How many characters of a text are shown. */
+export const widthOf = (text: string): number => stripVTControlCharacters(text).length;
 
 /** The widths of a table's columns. */
 export const widthsOf = (headings: readonly string[], rows: readonly (readonly string[])[]): readonly number[] =>

@@ -2,17 +2,11 @@
 import { UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
-import { parseTypes } from "./event-types.ts";
-import { checkIds } from "./ids.ts";
 import { spanStart } from "./listen/listen-position.ts";
 import { deliveries, printJson } from "./output.ts";
+import { type SelectionOptions, selectionOf } from "./selection.ts";
 
-export interface ReplayOptions extends ConnectionOptions {
-	readonly webhook?: string;
-	readonly type?: readonly string[];
-	readonly status?: string;
-	readonly event?: string;
-	readonly since?: string;
+export interface ReplayOptions extends ConnectionOptions, SelectionOptions {
 	readonly until?: string;
 	readonly dryRun?: boolean;
 	readonly yes?: boolean;
@@ -30,14 +24,10 @@ export async function replay(options: ReplayOptions): Promise<void> {
 	const { webhook, status = "failed", event, since, until } = options;
 	if (status !== "failed" && status !== "delivered" && status !== "any")
 		throw new UsageError([`--status is "${status}"; it must be failed (the default), delivered or any.`]);
-	checkIds(options);
-	const types = options.type && parseTypes(options.type);
+	const selection = selectionOf(options);
 	const filter = {
-		...(webhook !== undefined && { webhook_id: webhook }),
-		...(types && { type: types }),
+		...selection,
 		...(status !== "any" && { status: status as Status }),
-		...(event !== undefined && { event_id: event }),
-		...(since !== undefined && { since: spanStart(since) }),
 		...(until !== undefined && { until: spanStart(until, "--until") }),
 	};
 	const { client, project } = await connect(options);
@@ -65,7 +55,7 @@ export async function replay(options: ReplayOptions): Promise<void> {
 
 	const count = await run(true);
 	if (count === 0 || options.dryRun) return tell(count, false);
-	const which = [webhook, types?.join(", "), event, since && `since ${since} ago`].filter(Boolean).join(", ");
+	const which = [webhook, selection.type?.join(", "), event, since && `since ${since} ago`].filter(Boolean).join(", ");
 	const kind = status === "any" ? "finished" : status;
 	const question = `Send ${deliveries(count)} again (${kind}${which && `; ${which}`})? Receivers get the same event ids; those that skip duplicates won't handle an event twice.`;
 	await confirm(question, options.yes, "sent");
