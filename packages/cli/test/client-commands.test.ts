@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import {
 } from "@posthorn/testkit";
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import { readStored, storeNew } from "../src/client/stored.ts";
+import { storeNew } from "../src/client/stored.ts";
 import { createProgram } from "../src/program.ts";
 import { COMMAND, openServer, Running, User, useStage } from "./client.fixture.ts";
 
@@ -54,6 +54,31 @@ test("login stores the key for its owner only, and sends it nowhere else", async
 		expect(await newcomer.run(["events", "list", "--project", on.project.id], { env: operator })).toMatchObject({
 			code: 0,
 		});
+	} finally {
+		newcomer.close();
+	}
+});
+
+// It was a TypeError, such as "text.replace is not a function".
+test.each([
+	"{}",
+	"null",
+	"5",
+	"[]",
+	'{"url":7,"key":"phk_1","project":"proj_1"}',
+	'{"url":"https://hooks.example.com","key',
+])("says how to replace the stored login %s", async (stored) => {
+	const newcomer = new User();
+	try {
+		const folder = join(newcomer.home, ".config/posthorn");
+		mkdirSync(folder, { recursive: true });
+		writeFileSync(join(folder, "login.json"), stored);
+		const { code, err } = await newcomer.run(["events", "list"]);
+		const advice = 'Run "posthorn login" to replace it, or "posthorn logout" to delete it.';
+		expect([code, err]).toEqual([1, `${join(folder, "login.json")} is damaged. ${advice}\n`]);
+		const env = { POSTHORN_API_KEY: on.key, POSTHORN_URL: on.service.url };
+		expect(await newcomer.run(["login"], { env })).toMatchObject({ code: 0 });
+		expect(await newcomer.run(["events", "list"])).toMatchObject({ code: 0 });
 	} finally {
 		newcomer.close();
 	}
@@ -672,7 +697,7 @@ test("login sees every project of the operator's key", async () => {
 test("the secret of this machine is created once", () => {
 	const path = join(on.user.home, "new", "secret.json");
 	for (const secret of ["first", "second"]) storeNew(path, { secret });
-	expect(readStored(path)).toEqual({ secret: "first" });
+	expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ secret: "first" });
 	expect(statSync(path).mode & 0o777).toBe(0o600);
 	expect(readdirSync(join(on.user.home, "new"))).toEqual(["secret.json"]);
 });

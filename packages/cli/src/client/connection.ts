@@ -5,7 +5,7 @@ import { UsageError } from "../command-error.ts";
 import { isThere } from "../is-there.ts";
 import { clean, note, warn } from "./output.ts";
 import { allOf } from "./pages.ts";
-import { type Login, loginFile, readStored } from "./stored.ts";
+import { type Login, readLogin } from "./stored.ts";
 
 /** Options of every command that talks to a service. */
 export interface ConnectionOptions {
@@ -32,7 +32,7 @@ export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname
  * @throws UsageError if something is missing
  */
 export async function connect(options: ConnectionOptions, env = process.env): Promise<Connection> {
-	const stored = readStored<Login>(loginFile());
+	const stored = readLogin();
 	const url = checkedUrl(options.url ?? (env.POSTHORN_URL || stored?.url));
 	const login = stored?.url === url ? stored : null;
 	const key = givenKey(env) ?? login?.key;
@@ -63,7 +63,7 @@ export function connectAsOperator(options: Pick<ConnectionOptions, "url">): Omit
 	const givenUrl = options.url ?? (env.POSTHORN_URL || undefined);
 	const url = checkedUrl(givenUrl ?? localUrl(config ?? { host: "127.0.0.1", port: 8420 }));
 	const isHere = givenUrl === undefined || isLoopback(new URL(url));
-	const stored = givenUrl === undefined ? null : readStored<Login>(loginFile());
+	const stored = givenUrl === undefined ? null : readLogin();
 	const userKey = apiKey ?? (stored?.url === url ? stored.key : undefined);
 	const serviceKey = config?.operatorKey;
 	const keyInFile = () => (config?.operatorKeyFile ? readKeyFile(config.operatorKeyFile) : undefined);

@@ -5,7 +5,7 @@ import { UsageError } from "../command-error.ts";
 import { ask, canAsk } from "./ask.ts";
 import { checkedUrl, clientFor, givenKey, onlyOf, projectsOf, warnIfReadable } from "./connection.ts";
 import { clean, note, printJson, warn } from "./output.ts";
-import { forget, type Login, loginFile, readStored, store } from "./stored.ts";
+import { forget, type Login, loginFile, readLogin, store } from "./stored.ts";
 
 export interface LoginOptions {
 	readonly url?: string;
@@ -19,8 +19,7 @@ const DEFAULT_URL = "http://127.0.0.1:8420";
 export async function login(options: LoginOptions): Promise<void> {
 	const { POSTHORN_URL, POSTHORN_PROJECT } = process.env;
 	const given = options.url ?? (POSTHORN_URL || undefined);
-	const known = readStored<Login>(loginFile());
-	const url = checkedUrl(given ?? (await askUrl(known?.url ?? DEFAULT_URL)));
+	const url = checkedUrl(given ?? (await askUrl(storedUrl() ?? DEFAULT_URL)));
 	warnIfReadable(url);
 	const key = givenKey() ?? (await askKey());
 	const projects = await projectsOf(url, key);
@@ -58,6 +57,15 @@ export function logout(options: Pick<LoginOptions, "json">): void {
 			? `Deleted ${loginFile()}. The key itself stays valid: revoke it in the dashboard, under API keys.`
 			: "Nothing was stored, so nothing was deleted.",
 	);
+}
+
+/** Undefined if nothing is stored, or if the file is damaged: it is replaced. */
+function storedUrl(): string | undefined {
+	try {
+		return readLogin()?.url;
+	} catch {
+		return undefined;
+	}
 }
 
 async function askUrl(known: string): Promise<string> {

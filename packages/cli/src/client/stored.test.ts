@@ -3,9 +3,11 @@ import { chownSync, linkSync, mkdtempSync, openSync, readFileSync, rmSync, write
 import os, { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { configFolder, forget, localSecret, loginFile, readStored, store } from "./stored.ts";
+import { configFolder, forget, localSecret, loginFile, readLogin, readStored, store } from "./stored.ts";
 
 vi.mock("node:fs", { spy: true });
+
+const isAnything = () => true;
 
 afterEach(() => {
 	vi.unstubAllEnvs();
@@ -36,7 +38,7 @@ test("writes to no file that someone else has created", () => {
 		writeFileSync(theirs, "");
 		linkSync(theirs, `${path}.${process.pid}`);
 		store(path, { key: "phk_1" });
-		expect([readFileSync(theirs, "utf8"), readStored(path)]).toEqual(["", { key: "phk_1" }]);
+		expect([readFileSync(theirs, "utf8"), readStored(path, isAnything)]).toEqual(["", { key: "phk_1" }]);
 	} finally {
 		rmSync(folder, { recursive: true });
 	}
@@ -48,10 +50,10 @@ test.skipIf(process.platform === "win32")("takes no login that another user has 
 	try {
 		const path = join(folder, "login.json");
 		store(path, { url: "https://theirs.example" });
-		expect(readStored(path)).not.toBeNull();
+		expect(readStored(path, isAnything)).not.toBeNull();
 		if (process.getuid!() === 0) chownSync(path, 65_534, 65_534);
 		vi.spyOn(process, "getuid").mockReturnValue(12_345);
-		expect(readStored(path)).toBeNull();
+		expect(readStored(path, isAnything)).toBeNull();
 	} finally {
 		rmSync(folder, { recursive: true });
 	}
@@ -63,7 +65,7 @@ test.skipIf(process.platform === "win32")("doesn't wait for a pipe in place of t
 	try {
 		const path = join(folder, "login.json");
 		execFileSync("mkfifo", [path]);
-		expect(() => readStored(path)).toThrow("is damaged");
+		expect(() => readStored(path, isAnything)).toThrow("is damaged");
 	} finally {
 		rmSync(folder, { recursive: true });
 	}
@@ -74,7 +76,7 @@ test("there is no login in a home that this user may not enter, such as the one 
 	vi.mocked(openSync).mockImplementationOnce(() => {
 		throw Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
 	});
-	expect(readStored(loginFile())).toBeNull();
+	expect(readLogin()).toBeNull();
 });
 
 // `posthorn logout` ended with the system's error.
@@ -89,8 +91,10 @@ test("a secret of this machine that isn't one is named", () => {
 		vi.stubEnv("HOME", folder);
 		vi.stubEnv("APPDATA", folder);
 		vi.stubEnv("XDG_CONFIG_HOME", undefined);
-		store(join(configFolder(), "local-secret.json"), {});
-		expect(localSecret).toThrow(/local-secret\.json is damaged, or someone else's\. Delete it\.$/);
+		for (const damaged of [{}, { secret: 5 }]) {
+			store(join(configFolder(), "local-secret.json"), damaged);
+			expect(localSecret).toThrow(/local-secret\.json is damaged\. Delete it, and run the command again\.$/);
+		}
 	} finally {
 		rmSync(folder, { recursive: true });
 	}
@@ -102,6 +106,6 @@ test("users without a home, as in containers, have no login, and learn how to st
 	vi.spyOn(os, "homedir").mockImplementation(() => {
 		throw new Error("uv_os_homedir returned ENOENT");
 	});
-	expect(readStored(loginFile())).toBeNull();
+	expect(readLogin()).toBeNull();
 	expect(() => store(loginFile(), {})).toThrow("Set HOME to another folder");
 });

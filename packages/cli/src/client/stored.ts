@@ -51,8 +51,26 @@ function home(): string {
 
 export const loginFile = (): string => join(configFolder(), "login.json");
 
-/** A JSON file of the folder; null if there is none for this user. Throws if it can't be read otherwise, or isn't JSON. */
-export function readStored<T>(path: string): T | null {
+/** What `posthorn login` has stored; null if nothing. @throws CommandError if it is damaged */
+export const readLogin = (): Login | null =>
+	readStored<Login>(
+		loginFile(),
+		({ url, key, project }) => [url, key, project].every((one) => typeof one === "string"),
+		'Run "posthorn login" to replace it, or "posthorn logout" to delete it.',
+	);
+
+/**
+ * A JSON file of the folder; null if there is none for this user.
+ *
+ * @param isWhole whether the object in it has the fields of a T
+ * @param advice what to do if it is damaged
+ * @throws CommandError if it is damaged
+ */
+export function readStored<T extends object>(
+	path: string,
+	isWhole: (value: Partial<Record<keyof T, unknown>>) => boolean,
+	advice = "Delete it, and run the command again.",
+): T | null {
 	let text: string;
 	try {
 		// Without waiting for what writes to a pipe, which another user may have put there.
@@ -69,10 +87,17 @@ export function readStored<T>(path: string): T | null {
 		if (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES") return null;
 		throw error;
 	}
+	const value = parsed(text);
+	if (typeof value === "object" && value !== null && isWhole(value)) return value as T;
+	throw new CommandError([`${path} is damaged. ${advice}`], 1);
+}
+
+/** Undefined if it isn't JSON. */
+function parsed(text: string): unknown {
 	try {
-		return JSON.parse(text) as T;
-	} catch (cause) {
-		throw new Error(`${path} is damaged. Delete it, and run the command again.`, { cause });
+		return JSON.parse(text);
+	} catch {
+		return undefined;
 	}
 }
 
@@ -135,10 +160,11 @@ export function forget(path: string): void {
  */
 export function localSecret(): string {
 	const path = join(configFolder(), "local-secret.json");
-	const known = () => readStored<{ readonly secret: string }>(path)?.secret;
+	const isWhole = ({ secret }: { readonly secret?: unknown }) => typeof secret === "string";
+	const known = () => readStored<{ readonly secret: string }>(path, isWhole)?.secret;
 	// Another command may create it at the same moment, as when one script starts a receiver and `listen`.
 	if (known() === undefined) storeNew(path, { secret: createSecret() });
 	const secret = known();
-	if (secret === undefined) throw new CommandError([`${path} is damaged, or someone else's. Delete it.`], 1);
+	if (secret === undefined) throw new CommandError([`${path} is someone else's. Delete it.`], 1);
 	return secret;
 }

@@ -30,13 +30,19 @@ export class ProgressFile {
 
 	/** Null if there is none, or it is too old. */
 	read(): Progress | null {
-		const stored = readStored<Progress>(this.path);
+		const stored = readStored<Progress>(this.path, isWhole);
 		return stored !== null && Date.now() - stored.at <= RESUME_MS ? stored : null;
 	}
 
 	write(position: Position, delivered?: string): void {
 		store(this.path, { position, ...(delivered !== undefined && { delivered }), at: Date.now() } satisfies Progress);
 	}
+}
+
+function isWhole({ position, delivered, at }: Partial<Record<keyof Progress, unknown>>): boolean {
+	const { after, epoch } = (position ?? {}) as Partial<Record<keyof Position, unknown>>;
+	const areTexts = [delivered, epoch].every((one) => one === undefined || typeof one === "string");
+	return typeof at === "number" && typeof after === "number" && areTexts;
 }
 
 /** The milliseconds of `90s`, `10m`, `2h` or `1d`. @throws UsageError */
