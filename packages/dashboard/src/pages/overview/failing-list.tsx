@@ -4,11 +4,12 @@ import type { Health, Incident } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { backlogSentence, failingSince, unstableWords, waitingSentence, webhookName } from "../../lib/health/health.ts";
 import { incidentResult } from "../../lib/health/incident-words.ts";
-import { shortTime } from "../../lib/text/time.ts";
+import { dueWords } from "../../lib/text/time.ts";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
 import { useRecovery } from "../../ui/hooks/use-recovery.ts";
 import { ButtonLink } from "../../ui/links.tsx";
 import { Section } from "../../ui/page/page.tsx";
+import { When } from "../../ui/when.tsx";
 import classes from "./failing-list.module.css";
 
 export interface FailingWebhook {
@@ -35,12 +36,22 @@ const titleOf = (states: ReadonlySet<Health["state"]>): string => {
 };
 
 /** The deliveries that the outage holds up; without one, the pending and the failed ones. */
-function outlook(health: Health, incident: Incident | undefined, now: number): string {
+function Outlook({ health, incident, now }: { health: Health; incident: Incident | undefined; now: number }) {
 	if (incident === undefined) return waitingSentence(health, now);
 	const { next_at } = health.waiting;
-	const next = next_at === null ? "" : ` Next retry at ${shortTime(Date.parse(next_at), now)}.`;
 	const late = backlogSentence(health.backlog, now);
-	return `${incidentResult(incident, now)}${next}${late === null ? "" : ` ${late}.`}`;
+	return (
+		<>
+			{incidentResult(incident, now)}
+			{next_at === null ? null : (
+				<>
+					{" "}
+					The next retry is <When at={next_at} words={dueWords} />.
+				</>
+			)}
+			{late === null ? null : ` ${late}.`}
+		</>
+	);
 }
 
 /** The webhooks that need attention, each with what is wrong and how to fix it. */
@@ -105,7 +116,7 @@ function FailingRow({ projectId, webhook, health, incident, now }: FailingRowPro
 				<p>
 					{health.state === "failing" ? failingSince(health, now) : unstableWords(health)}.{" "}
 					{recovery === null ? null : `${recovery.words} `}
-					{outlook(health, incident, now)}
+					<Outlook health={health} incident={incident} now={now} />
 				</p>
 			</div>
 			<ButtonLink
