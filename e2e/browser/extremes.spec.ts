@@ -1,7 +1,12 @@
 import type { Locator, Page } from "@playwright/test";
+import { EVENT_TYPES } from "@posthorn/protocol";
 import { type Dashboard, expect, expectToFit, PASSWORD, test } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
+
+const WORDS = [...new Set(EVENT_TYPES.flatMap(({ type }) => type.split(/(?<=\.)/)))]
+	.map((word) => word.replace(".", "\\."))
+	.join("|");
 
 const order = (order_id: string) => ({
 	type: "purchase.completed",
@@ -55,6 +60,48 @@ test("a filter by a long order id fits its chip", async ({ dashboard, page }) =>
 		return Number.parseFloat(button.ownerDocument.defaultView!.getComputedStyle(button).borderRadius);
 	});
 	expect(radius).toBeLessThan(20);
+});
+
+/** Words of event types' names that begin on one line and end on the next. */
+const brokenWords = (page: Page): Promise<string[]> =>
+	page.locator("body").evaluate((body, words) => {
+		const broken: string[] = [];
+		// 4 is NodeFilter.SHOW_TEXT.
+		const texts = body.ownerDocument.createTreeWalker(body, 4);
+		for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
+			for (const { 0: word, index } of text.nodeValue!.matchAll(new RegExp(words, "g"))) {
+				const range = body.ownerDocument.createRange();
+				range.setStart(text, index);
+				range.setEnd(text, index + word.length);
+				const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+				if (lines.size > 1) broken.push(`${word} in ${text.nodeValue}`);
+			}
+		return broken;
+	}, WORDS);
+
+// "subscription.cance", and on the next line "led".
+test("in narrow columns, names of event types break after their dot", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 500, body: "no" }));
+	const { id } = await shop.webhook(receiver.url("/hooks"), {
+		description: "ERP",
+		events: EVENT_TYPES.map(({ type }) => type),
+	});
+	for (const { type, sample } of EVENT_TYPES) await shop.post(shop.path("/events"), { type, data: sample });
+	await receiver.count(EVENT_TYPES.length);
+	const count = async () => (await shop.get(shop.path("/attempts/count"))).body.count;
+	await expect.poll(count).toBeGreaterThanOrEqual(EVENT_TYPES.length);
+	const { body } = await shop.get(shop.path("/attempts/summaries?type=subscription.canceled"));
+	await dashboard.enter(page);
+	const paths = [`/webhooks/${id}`, `/webhooks/${id}?tab=settings`, "/logs?text=ord", `/logs/${body.data[0].id}`];
+	for (const width of [320, 360])
+		for (const path of paths) {
+			await page.setViewportSize({ width, height: 800 });
+			await page.goto(dashboard.project(path));
+			await expectNoSidewaysScroll(page);
+			expect(await brokenWords(page), `${path} at ${width} px`).toEqual([]);
+		}
 });
 
 // Titles and sentences were cut off at the edge of the dialog.

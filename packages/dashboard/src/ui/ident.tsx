@@ -1,5 +1,5 @@
-import { Fragment } from "react";
 import { shortId } from "../lib/text/ids.ts";
+import { Breakable } from "./breakable.tsx";
 import { Copy } from "./copy.tsx";
 import classes from "./ident.module.css";
 
@@ -18,16 +18,7 @@ export function Ident({ id }: { id: string }) {
 /** Code within a sentence: names of event types, headers, prefixes. */
 export const Code = ({ children }: { children: string }) => (
 	<code className={classes.code}>
-		{/* Where it doesn't fit, it breaks after a dot rather than within a word. */}
-		{children.split(/(?<=\.)/).map((part, index) => {
-			const key = `${index} ${part}`;
-			return (
-				<Fragment key={key}>
-					{index === 0 ? null : <wbr />}
-					{part}
-				</Fragment>
-			);
-		})}
+		<Breakable name={children} />
 	</code>
 );
 

@@ -11,6 +11,7 @@ import { referencesOf } from "../../lib/attempts/references.ts";
 import { seriesLength } from "../../lib/attempts/track.ts";
 import { webhookName } from "../../lib/health/health.ts";
 import { stepIndex } from "../../lib/keys.ts";
+import { Breakable } from "../../ui/breakable.tsx";
 import { EventMark } from "../../ui/deliveries/event-mark.tsx";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";
 import { Drawer } from "../../ui/drawer.tsx";
@@ -140,7 +141,7 @@ export function DeliveryDrawer() {
 			title={
 				<>
 					<span className={classes.type} ref={inside}>
-						{known?.event_type ?? "Delivery"}
+						<Breakable name={known?.event_type ?? "Delivery"} />
 					</span>
 					{known === undefined ? null : <EventMark event={known} />}
 					{state === null ? null : <Outcome kind={state.outcome} label={state.word} />}

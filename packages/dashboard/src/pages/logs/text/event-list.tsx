@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { EventMatch } from "../../../api/events.ts";
 import { useProjectId } from "../../../api/session.ts";
 import { inertText } from "../../../lib/text/json-text-inert.ts";
+import { Breakable } from "../../../ui/breakable.tsx";
 import { Ident } from "../../../ui/ident.tsx";
 import { When } from "../../../ui/when.tsx";
 import classes from "./event-list.module.css";
@@ -16,7 +17,7 @@ export function EventList({ events, label }: { events: readonly EventMatch[]; la
 					<div className={classes.facts}>
 						<When at={attempt?.started_at ?? created_at} />
 						<Link className={classes.type} to="/p/$projectId/logs" params={{ projectId }} search={{ event_id: id }}>
-							{type}
+							<Breakable name={type} />
 						</Link>
 						<Ident id={id} />
 						{attempt === null ? null : (

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useId, useState } from "react";
 import { type EventTypeEntry, eventTypesQuery } from "../../../api/event-types.ts";
 import type { EventType } from "../../../api/model.ts";
+import { Breakable } from "../../../ui/breakable.tsx";
 import { CodeBlock } from "../../../ui/code-block.tsx";
 import { InlineCode } from "../../../ui/ident.tsx";
 import { ErrorState, SkeletonRows } from "../../../ui/page/states.tsx";
@@ -109,7 +110,9 @@ function EventLine({ entry, checked, disabled, onToggle }: EventLineProps) {
 					onChange={(event) => onToggle(event.currentTarget.checked)}
 					label={
 						<>
-							<span className={classes.type}>{entry.type}</span>
+							<span className={classes.type}>
+								<Breakable name={entry.type} />
+							</span>
 							{entry.future ? (
 								<Tooltip label="Announced: your store may not publish this event yet. You can already subscribe.">
 									<Badge size="sm" ml={8} color="gray" variant="outline" c="dimmed">
