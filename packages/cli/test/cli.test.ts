@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
 	closeSync,
@@ -70,6 +70,22 @@ test("help lists every setting with its flag, variable and default", async () =>
 	expect((await run([])).out).toContain("Examples:");
 	expect((await run(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
+
+// It said to restart the service, or that the database belongs to another user.
+test.runIf(process.platform === "linux").each(["serve", "doctor"])(
+	"%s says that the limit on open files is too low",
+	(command) => {
+		const cwd = newFolder();
+		const { PATH = "" } = process.env;
+		const script = ["-c", 'ulimit -n 30 && exec "$0" "$@"', process.execPath, COMMAND, command];
+		const { status, stdout, stderr } = spawnSync("sh", script, { cwd, env: { PATH }, encoding: "utf8" });
+		expect([status, stdout + stderr]).toEqual([
+			command === "serve" ? 2 : 1,
+			expect.stringContaining("✘ Open files     30 at most, which is too few to start: set LimitNOFILE= or ulimit -n"),
+		]);
+		expect(readdirSync(cwd)).toEqual([]);
+	},
+);
 
 test("exits with 2 on wrong usage, and lists all faults of a wrong configuration without creating anything", async () => {
 	expect(await run(["serv"])).toMatchObject({ code: 2, err: expect.stringContaining("serve") });

@@ -33,6 +33,8 @@ export const DESCRIPTORS = {
 	reserved: 128,
 	/** Assumed if the operating system doesn't report the limit. */
 	assumed: 1_024,
+	/** What a node needs to start. With SQLite, it holds about 45 before its first connection. */
+	least: 64,
 } as const;
 
 /** Limits on the shutdown of a node. */

@@ -23,6 +23,14 @@ test("warns about the limit on open files once it affects receivers", () => {
 	expect(page).toContain(`A limit of ${ENOUGH.toLocaleString("en-US")} or more allows`);
 });
 
+test("a limit on open files that is too low to start is a fault", () => {
+	expect(examineFiles(63, "linux")).toEqual({
+		...{ state: "fault", name: "Open files", isSetting: true },
+		text: "63 at most, which is too few to start: set LimitNOFILE= or ulimit -n to 18,560 or more.",
+	});
+	expect(examineFiles(64, "linux").state).toBe("warning");
+});
+
 test("doesn't advise raising an assumed limit", () => {
 	expect(examineFiles(1_024, "darwin")).toMatchObject({
 		state: "ok",

@@ -12,9 +12,12 @@ export { examineBackup } from "./sqlite.ts";
 
 /** @param receivers URLs of receivers to connect to as well */
 export async function examine(config: Config, receivers: readonly URL[] = []): Promise<Finding[]> {
+	const files = examineFiles();
+	// All others would fail for want of files, and blame something else.
+	if (files.state === "fault") return [files];
 	const findings = await Promise.all([
 		examineNeeds(config),
-		examineFiles(),
+		files,
 		examineAddress(config),
 		examineEgress(config),
 		examineDashboard(config),
@@ -24,11 +27,13 @@ export async function examine(config: Config, receivers: readonly URL[] = []): P
 }
 
 /**
- * Checks what the service can't run without: the database and its seal key. `posthorn serve` runs these checks first and
+ * Checks what the service can't run without: open files, the database and its seal key. `posthorn serve` runs these checks first and
  * refuses to start on a fault; `posthorn doctor` reports the same. They take milliseconds and query only the database.
  */
 export async function examineNeeds(config: Config): Promise<Finding[]> {
 	const { database } = config;
+	const files = examineFiles();
+	if (files.state === "fault") return [files];
 	if (database.engine === "sqlite") return await examineSqlite(database.path, config);
 	// Imported on demand, to save its memory on SQLite.
 	const { examineServer } = await import("./postgres.ts");

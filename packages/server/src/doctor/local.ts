@@ -36,7 +36,7 @@ export const fault = finding("fault");
 /** The lowest limit on open files with which receivers get all that {@link SENDS} allows. */
 const ENOUGH = DESCRIPTORS.reserved + 2 * (SENDS.inFlight + SENDS.idleConnections);
 
-/** Whether the limit on open files leaves enough for receivers and clients; each connection takes one. */
+/** Whether the limit on open files lets the service start, and leaves enough for receivers and clients: each takes one. */
 export function examineFiles(limit = descriptorLimit(), platform: string = process.platform): Finding {
 	const name = "Open files";
 	if (limit >= ENOUGH) return ok(name, "As many as a node can use.");
@@ -44,10 +44,10 @@ export function examineFiles(limit = descriptorLimit(), platform: string = proce
 	const shares = `${grouped(sends)} requests to receivers and ${grouped(api)} clients of the API at a time`;
 	// Elsewhere the limit is assumed, and raising it would change nothing.
 	if (platform !== "linux") return ok(name, `Assumed to be ${grouped(limit)}: ${shares}.`);
-	return warning(
-		name,
-		`${grouped(limit)} at most, which allows ${shares}: set LimitNOFILE= or ulimit -n to ${grouped(ENOUGH)} or more.`,
-	);
+	const advice = `set LimitNOFILE= or ulimit -n to ${grouped(ENOUGH)} or more`;
+	if (limit < DESCRIPTORS.least)
+		return { ...fault(name, `${limit} at most, which is too few to start: ${advice}.`), isSetting: true };
+	return warning(name, `${grouped(limit)} at most, which allows ${shares}: ${advice}.`);
 }
 
 /** @param sealed the stored value that identifies the key; null if there is none yet */
