@@ -21,7 +21,7 @@ export const STORAGE_POSTGRES = [
 	...of("server/src/storage/postgres/history/attempts.ts", POSTGRES, [
 		{
 			name: "postgres-followed-soon-only",
-			find: `, \${laterIn(\`>= \${to}\`)}, false)`,
+			find: `, \${laterIn("n.id >= $nearTo")}, false)`,
 			replace: ", false)",
 			only: "however much later",
 			why: "A failed delivery that was replayed days later still asks for a decision on old pages.",

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Pool } from "pg";
+import { Pool, type PoolClient } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
 import { BoundedMap } from "../../../base/collections.ts";
@@ -36,6 +36,20 @@ test("an aborted transaction rejects with its failed statement's error, not with
 	await pool.end();
 	await ended;
 	await server.dropDatabase(url);
+});
+
+test("parameters have numbers or names, and one without a value is refused", async () => {
+	const sent: unknown[] = [];
+	const client = { query: async (query: unknown) => (sent.push(query), { rows: [] }) } as unknown as PoolClient;
+	const c = new Session(client, new NameCache());
+	const named = sql("SELECT $to::text, $from::text, $to");
+	await c.rows(sql("SELECT $1::text, $2::text, $1"), "a", "b");
+	await c.rows(named, { from: "b", unused: 1, to: "a" });
+	const [numbers, names] = sent;
+	expect(names).toEqual(numbers);
+	expect(names).toMatchObject({ text: "SELECT $1::text, $2::text, $1", values: ["a", "b"] });
+	await c.rows(named, { from: null, to: "a" });
+	await expect(c.rows(named, { to: "a" })).rejects.toThrow("parameter from has no value");
 });
 
 /** How PostgreSQL reads an array literal in this format. */

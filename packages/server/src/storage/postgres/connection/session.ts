@@ -83,8 +83,9 @@ export class Session {
 		return this.#failure;
 	}
 
-	async #send({ name, text }: Statement, values: readonly unknown[]): Promise<QueryResult<Row>> {
-		const sent = values.map((value) => (typeof value === "string" ? withoutNul(value) : value));
+	async #send({ name, text, parameters }: Statement, values: readonly unknown[]): Promise<QueryResult<Row>> {
+		const inOrder = parameters === null ? values : valuesOf(parameters, values[0] as NamedValues);
+		const sent = inOrder.map((value) => (typeof value === "string" ? withoutNul(value) : value));
 		try {
 			return await this.#client.query<Row>({ name, text, values: sent });
 		} catch (error) {
@@ -98,11 +99,34 @@ export class Session {
 export interface Statement {
 	readonly name: string;
 	readonly text: string;
+	/** The names of its parameters, in order; null if they only have numbers. */
+	readonly parameters: readonly string[] | null;
 }
 
-/** The name is derived from the text, so equal texts are one statement. Values are `$1`, `$2` … */
+/** The values of a statement's parameters. It may have others that the statement doesn't use. */
+export type NamedValues = Readonly<Record<string, unknown>>;
+
+/**
+ * The statement's name is derived from the text, so equal texts are one statement. Parameters have numbers or names:
+ *
+ * c.rows(sql("… WHERE project_no = $1 AND seq > $2"), project, after)
+ * c.rows(sql("… WHERE project_no = $project AND seq > $after"), { project, after })
+ */
 export function sql(text: string): Statement {
-	return { name: `posthorn_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`, text };
+	const names = [...new Set(text.matchAll(PARAMETER).map(([, name]) => name!))];
+	const numbered = text.replaceAll(PARAMETER, (_, name: string) => `$${names.indexOf(name) + 1}`);
+	const digest = createHash("sha256").update(numbered).digest("hex");
+	return { name: `posthorn_${digest.slice(0, 24)}`, text: numbered, parameters: names.length === 0 ? null : names };
+}
+
+const PARAMETER = /\$([a-z]\w*)/g;
+
+function valuesOf(parameters: readonly string[], values: NamedValues): unknown[] {
+	return parameters.map((name) => {
+		// The driver would send it as NULL.
+		if (values[name] === undefined) throw new Error(`A statement's parameter ${name} has no value.`);
+		return values[name];
+	});
 }
 
 /**

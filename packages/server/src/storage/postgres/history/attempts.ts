@@ -8,7 +8,6 @@ import type {
 	FoundResponse,
 	ListedAttempt,
 	Params,
-	ResponseFilter,
 	ResponseStep,
 } from "../../port.ts";
 import {
@@ -31,35 +30,40 @@ import {
 import type { Walked } from "../../verbs/verb.ts";
 import {
 	findProject,
+	type NamedValues,
 	type Names,
 	named,
 	numberArray,
 	type Row,
 	type Session,
 	sql,
-	textArray,
 	withoutNul,
 } from "../connection/session.ts";
 import { numbered } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
-import { newestDaysFirst, withDayAround } from "../retention/partitions.ts";
+import { newestDaysFirst, type Ranges, withDayAround } from "../retention/partitions.ts";
 import {
 	atEntry,
 	countMatches,
-	findAttempts,
+	type Found,
+	findPositions,
 	HAS_LATER,
+	hasLater,
+	isScan,
 	KINDS,
 	type Position,
 	positionRows,
-	rangesOf,
+	type RowStatements,
 	readAt,
-	readFirst,
-	rowsStatement,
+	readMatches,
+	rowStatements,
+	type Scan,
+	type Scope,
 	type ScopedStatement,
-	scanAttempts,
-	scanStatement,
+	type Search,
+	scanMatches,
+	searchFor,
 	WITHIN,
-	wholeStatement,
 } from "./attempt-ranges.ts";
 
 const SUMMARY_COLUMNS = `
@@ -69,13 +73,13 @@ const SUMMARY_COLUMNS = `
 const ATTEMPT_COLUMNS = `${SUMMARY_COLUMNS},
 	a.sent_brand, a.sent_timestamp, a.sent_signature, a.response_body, a.response_truncated, a.details, e.body AS request_body`;
 
-/** The event of an attempt `a` in the project $1. */
+/** The event of an attempt `a` in the project `$project`. */
 const WITH_EVENT = `
 	LEFT JOIN LATERAL (
-		SELECT id, created_at, body FROM posthorn.events ${numbered("$1", "a.seq")}
+		SELECT id, created_at, body FROM posthorn.events ${numbered("$project", "a.seq")}
 	) e ON true`;
 
-/** The rows of `attempts` in the project $1 that rows (status, type, id) identify, as `a`; `entry` is the row. */
+/** The rows of `attempts` in the project `$project` that rows (status, type, id) identify, as `a`; `entry` is the row. */
 const at = (entries: string, within?: string) => `
 	FROM (${entries}) entry CROSS JOIN LATERAL (
 		SELECT * ${atEntry(within)}
@@ -117,7 +121,7 @@ const LIST = sql(`
 		FROM (${attemptsAt(positionRows, WITHIN)}) page
 		WINDOW newest_first AS (ORDER BY id DESC)
 	) counted
-	WHERE bytes <= $7::bigint OR nth = 1
+	WHERE bytes <= $maxBytes::bigint OR nth = 1
 	ORDER BY id DESC`);
 
 export async function listAttempts(
@@ -125,43 +129,41 @@ export async function listAttempts(
 	{ projectId, filter, page }: Params<"listAttempts">,
 	{ clock }: PostgresNode,
 ): Promise<AttemptRows<Attempt>> {
-	const project = await findProject(c, projectId);
-	if (project === null) return { rows: [], next: null };
-	const parts = partsOf(filter, page.before, clock.now());
-	const { positions, end } = await findAttempts(c, "DESC", project, filter, parts, page.limit + 1);
-	const read = await readAt(c, LIST, project, positions.slice(0, page.limit), page.maxBytes);
-	const { rows, names } = await named(c, project, read);
+	const search = await searchIn(c, projectId, filter);
+	if (search === null) return { rows: [], next: null };
+	const { projectNo } = search;
+	const ranges = rangesToSearch(filter, page.before, clock.now());
+	const { rows: positions, end } = await findPositions(c, "DESC", search, ranges, page.limit + 1);
+	const read = await readAt(c, LIST, projectNo, positions.slice(0, page.limit), { maxBytes: page.maxBytes });
+	const { rows, names } = await named(c, projectNo, read);
 	const attempts = rows.map((row) => toAttempt(row, names));
 	return toPage(attempts, read.length < positions.length ? read.at(-1) : undefined, end);
 }
 
-/** The bodies to read order ids from: of at most this parameter's bytes. */
-const orderBody = (maxBytes: string) =>
-	`, CASE WHEN a.seq > 0 AND octet_length(e.body) <= ${maxBytes}::integer THEN convert_from(e.body, 'UTF8') END AS order_body`;
+/** Null if nothing can match. */
+async function searchIn(c: Session, projectId: string, filter: AttemptFilter, more?: NamedValues) {
+	const project = await findProject(c, projectId);
+	return project === null ? null : searchFor(c, project, filter, more);
+}
+
+/** The body to read an order id from, if it has at most `$orderIdBytes`. */
+const ORDER_BODY = `,
+	CASE WHEN a.seq > 0 AND octet_length(e.body) <= $orderIdBytes::integer THEN convert_from(e.body, 'UTF8') END AS order_body`;
 
 /** How a list without bodies is read. */
 interface List<R> {
-	/** The first rows of a range, the same in a single pass, … */
-	readonly first: ScopedStatement;
-	readonly whole: ScopedStatement;
-	/** … or those that match a filter by response. */
-	readonly scan: ScopedStatement;
-	/** The statements' own parameters after the bytes of {@link orderBody}. */
-	readonly own: (near: IdRange) => unknown[];
+	readonly statements: RowStatements;
 	readonly toEntry: (row: Row, names: Names, orderIds: OrderIds | null, c: Session) => R;
 }
-
-const newestFirst = (summaries: string) => `${summaries} ORDER BY a.id DESC`;
 
 const toListed = (row: Row, names: Names, orderIds: OrderIds | null): ListedAttempt =>
 	listedOf(toSummary(row, names), row, orderIds);
 
-const summariesFirst = (attempts: string) => newestFirst(summariesOf(attempts, orderBody("$7")));
 const SUMMARIES: List<ListedAttempt> = {
-	first: rowsStatement(SUMMARIZED, 1, summariesFirst),
-	whole: wholeStatement(SUMMARIZED, 1, summariesFirst),
-	scan: scanStatement(SUMMARIZED, 1, (attempts, kept) => newestFirst(summariesOf(attempts, orderBody("$11") + kept))),
-	own: () => [],
+	statements: rowStatements(
+		{ columns: SUMMARIZED },
+		(matches, kept) => `${summariesOf(matches, ORDER_BODY + kept)} ORDER BY a.id DESC`,
+	),
 	toEntry: toListed,
 };
 
@@ -174,58 +176,44 @@ export function listAttemptSummaries(
 }
 
 /**
- * Attempts with what has become of their deliveries. What followed is found by one lookup in the index of each day,
- * however often a delivery was replayed, starting a day before the first attempt, in case clocks differ; or among the
- * attempts of their events, if these are read anyway. A deleted webhook has no lane. Pending attempts are found by bounds
- * and in an order that only the primary key has.
+ * Matches with what has become of their deliveries. What followed is found by one lookup in the index of each day, however
+ * often a delivery was replayed; or among the attempts of their events, if these are read anyway. A deleted webhook has no
+ * lane. Pending attempts are found by bounds and in an order that only the primary key has.
  *
- * @param summaries a SELECT of their summaries and these further columns
- * @param near the range of the ids with a day around them: retries are made soon
+ * `$nearFrom` and `$nearTo`: see {@link nearOf}.
  */
-const followed = (summaries: (more: string) => string, near: IdRange, hasLater: boolean) => `
-	SELECT a.*, pending.replay AS next_replay, pending.due_at,
-		is_open AND ${hasLater ? HAS_LATER : laterExists(near)} AS is_followed,
-		is_open AND NOT EXISTS (
-			SELECT FROM posthorn.lanes l WHERE l.project_no = $1 AND l.webhook_no = a.webhook_no
-		) AS webhook_deleted
-	FROM (
-		${summaries(`, a.dismissed_at, ${IS_OPEN} AS is_open${hasLater ? `, ${HAS_LATER}` : ""}`)}
-	) a LEFT JOIN LATERAL (
-		SELECT r.replay, r.due_at FROM posthorn.retries r
-		WHERE r.project_no = $1 AND (r.seq, r.webhook_no) BETWEEN (a.seq, a.webhook_no) AND (a.seq, a.webhook_no)
-			AND is_open
-		ORDER BY r.seq, r.webhook_no LIMIT 1
-	) pending ON true
-	ORDER BY a.id DESC`;
-
-const laterExists = ({ from, to }: IdRange) => `
-			coalesce(${laterIn(`>= ${from} AND n.id < ${to}`)}, ${laterIn(`>= ${to}`)}, false)`;
+function followed(matches: string, kept: string, scope: Scope): string {
+	const [isFollowed, read] = hasLater(scope) ? [HAS_LATER, `, ${HAS_LATER}`] : [LATER_EXISTS, ""];
+	return `
+		SELECT a.*, pending.replay AS next_replay, pending.due_at,
+			is_open AND ${isFollowed} AS is_followed,
+			is_open AND NOT EXISTS (
+				SELECT FROM posthorn.lanes l WHERE l.project_no = $project AND l.webhook_no = a.webhook_no
+			) AS webhook_deleted
+		FROM (
+			${summariesOf(matches, `${ORDER_BODY}, a.dismissed_at, ${IS_OPEN} AS is_open${read}${kept}`)}
+		) a LEFT JOIN LATERAL (
+			SELECT r.replay, r.due_at FROM posthorn.retries r
+			WHERE r.project_no = $project AND (r.seq, r.webhook_no) BETWEEN (a.seq, a.webhook_no) AND (a.seq, a.webhook_no)
+				AND is_open
+			ORDER BY r.seq, r.webhook_no LIMIT 1
+		) pending ON true
+		ORDER BY a.id DESC`;
+}
 
 /** In the order of the primary key, so that no other index is considered. */
 const laterIn = (ids: string) => `(
 				SELECT true FROM posthorn.attempts n
-				WHERE n.project_no = $1 AND n.seq = a.seq AND n.webhook_no = a.webhook_no
-					AND (n.replay, n.attempt) > (a.replay, a.attempt) AND n.id ${ids}
+				WHERE n.project_no = $project AND n.seq = a.seq AND n.webhook_no = a.webhook_no
+					AND (n.replay, n.attempt) > (a.replay, a.attempt) AND ${ids}
 				ORDER BY n.seq, n.webhook_no, n.replay, n.attempt, n.id LIMIT 1
 			)`;
 
-/** The ends of a range that is an array parameter. */
-const endsIn = (array: string): IdRange => ({ from: `(${array}::text[])[1]`, to: `(${array}::text[])[2]` });
+const LATER_EXISTS = `
+			coalesce(${laterIn("n.id >= $nearFrom AND n.id < $nearTo")}, ${laterIn("n.id >= $nearTo")}, false)`;
 
-const FOLLOWABLE = `${SUMMARIZED}, dismissed_at`;
-const followedFirst = (attempts: string, hasLater: boolean) =>
-	followed((more) => summariesOf(attempts, orderBody("$7") + more), endsIn("$8"), hasLater);
 const FOLLOWED: List<FollowedAttempt> = {
-	first: rowsStatement(FOLLOWABLE, 2, followedFirst, endsIn("$8").from),
-	whole: wholeStatement(FOLLOWABLE, 2, followedFirst, endsIn("$8").from),
-	scan: scanStatement(
-		FOLLOWABLE,
-		2,
-		(attempts, kept, hasLater) =>
-			followed((more) => summariesOf(attempts, orderBody("$11") + more + kept), endsIn("$12"), hasLater),
-		endsIn("$12").from,
-	),
-	own: ({ from, to }) => [textArray([from, to])],
+	statements: rowStatements({ columns: `${SUMMARIZED}, dismissed_at`, since: "$nearFrom" }, followed),
 	toEntry: (row, names, orderIds, { offset }) => {
 		const dueAt = row.due_at === null ? null : offset.toNode(row.due_at as number);
 		return followedOf(toListed(row, names, orderIds), row, dueAt);
@@ -240,65 +228,81 @@ export function listFollowedAttempts(
 	return readList(c, FOLLOWED, params, clock.now());
 }
 
+async function readList<R>(
+	c: Session,
+	{ statements, toEntry }: List<R>,
+	{ projectId, filter, page }: Params<"listAttemptSummaries">,
+	now: number,
+): Promise<AttemptRows<R>> {
+	const search = await searchIn(c, projectId, filter, { orderIdBytes: page.orderIdBytes ?? 0 });
+	if (search === null) return { rows: [], next: null };
+	const ranges = rangesToSearch(filter, page.before, now);
+	const found: PageRows = isScan(search)
+		? await scanRows(c, statements, search, ranges, page.limit)
+		: await readRows(c, statements, search, ranges, page.limit);
+	const { rows, names } = await named(c, search.projectNo, found.rows);
+	const orderIds = orderIdsFor(page);
+	const entries = rows.map((row) => toEntry(row, names, orderIds, c));
+	return toPage(entries, found.hasMore ? found.rows.at(-1) : undefined, found.end);
+}
+
+/** A range with a day around it: before, in case clocks differ, and after, because retries are made soon. */
+function nearOf({ values: { maxAttempts } }: Search, range: IdRange) {
+	// A limit would count those of the day before, too.
+	const { from, to } = maxAttempts === null ? withDayAround(range) : range;
+	return { ...range, nearFrom: from, nearTo: to };
+}
+
+/** The rows of a page, and whether there are more. */
+interface PageRows extends Found<Row> {
+	readonly hasMore: boolean;
+}
+
+async function scanRows(c: Session, { scan }: RowStatements, search: Scan, ranges: Ranges, limit: number) {
+	const near = ranges.map((range) => nearOf(search, range));
+	const found = await scanMatches(c, scan, search, near, limit);
+	// Comparing responses until there is one more may take long.
+	return { ...found, hasMore: found.rows.length === limit };
+}
+
 /** Reading this many rows more than a page shows takes less time than another statement. */
 const FEW_ROWS = 250;
 
-async function readList<R>(
+/** Those of the newest range and, if they don't fill the page, of the older one. */
+async function readRows(
 	c: Session,
-	{ first, whole, scan, own: ownOf, toEntry }: List<R>,
-	{ projectId, filter, page: list }: Params<"listAttemptSummaries">,
-	now: number,
-): Promise<AttemptRows<R>> {
-	const { before, limit, orderIdBytes = 0 } = list;
-	// A limit would count those of the day before, too.
-	const nearOf = filter.maxAttempts === undefined ? withDayAround : (range: IdRange) => range;
-	const own = (range: IdRange) => [orderIdBytes, ...ownOf(nearOf(range))];
-	const project = await findProject(c, projectId);
-	if (project === null) return { rows: [], next: null };
-	const parts = partsOf(filter, before, now);
-	const page = async (read: Row[], found: number, end: string | null) => {
-		const shown = read.slice(0, limit);
-		const { rows, names } = await named(c, project, shown);
-		const orderIds = orderIdsFor(list);
-		const entries = rows.map((row) => toEntry(row, names, orderIds, c));
-		return toPage(entries, shown.length < found ? shown.at(-1) : undefined, end);
-	};
-	if (hasResponse(filter)) {
-		// Comparing responses until there is one more may take long.
-		const { rows, end } = await scanAttempts(c, scan, project, filter, parts, limit, own);
-		return page(rows, rows.length === limit ? limit + 1 : rows.length, end);
-	}
-	const [newest, older] = parts as [IdRange, IdRange?];
-	const rows = await readFirst(c, first, project, filter, newest, limit + 1, ...own(newest));
-	if (older === undefined || rows.length > limit) return page(rows, rows.length, null);
+	{ first, whole }: RowStatements,
+	search: Search,
+	[newest, older]: Ranges,
+	limit: number,
+): Promise<PageRows> {
+	const read = (statement: ScopedStatement, range: IdRange, most: number) =>
+		readMatches<Row>(c, statement, search, nearOf(search, range), { limit: most });
+	const rows = await read(first, newest, limit + 1);
 	const missing = limit + 1 - rows.length;
-	if (rangesOf(filter) * missing <= FEW_ROWS) {
-		rows.push(...(await readFirst(c, whole, project, filter, older, missing, ...own(older))));
-		return page(rows, rows.length, null);
-	}
+	if (older === undefined || missing === 0) return upTo(limit, rows);
+	if (search.rangeCount * missing <= FEW_ROWS) return upTo(limit, [...rows, ...(await read(whole, older, missing))]);
 	// Mostly there are none, and the statement that reads rows sets up each day several times.
-	const { positions } = await findAttempts(c, "DESC", project, filter, [older], missing);
-	let found = rows.length + positions.length;
-	const shown = positions.slice(0, limit - rows.length);
-	const [highest, lowest] = [shown[0]?.id, shown.at(-1)?.id];
-	if (highest !== undefined && lowest !== undefined) {
-		const range = { from: lowest, to: `${highest} ` };
-		const added = await readFirst(c, whole, project, filter, range, shown.length, ...own(range));
-		rows.push(...added);
-		// An attempt committed since the positions were found has taken the place of the last one, which is on the next page.
-		if (added.at(-1)?.id !== lowest) found++;
-	}
-	return page(rows, found, null);
+	const { rows: positions } = await findPositions(c, "DESC", search, [older], missing);
+	const shown = positions.slice(0, missing - 1);
+	const [highest, lowest] = [shown[0], shown.at(-1)];
+	if (highest === undefined || lowest === undefined) return { rows, hasMore: positions.length > 0, end: null };
+	const added = await read(whole, { from: lowest.id, to: `${highest.id} ` }, shown.length);
+	// An attempt committed since the positions were found has taken the place of the last one, which is on the next page.
+	const hasMore = added.length < positions.length || added.at(-1)?.id !== lowest.id;
+	return { rows: [...rows, ...added], hasMore, end: null };
 }
 
-const hasResponse = (filter: AttemptFilter): filter is AttemptFilter & { readonly response: ResponseFilter } =>
-	filter.response !== undefined;
+/** One row more than the page has shows that there are others. */
+const upTo = (limit: number, rows: readonly Row[]): PageRows => {
+	return { rows: rows.slice(0, limit), hasMore: rows.length > limit, end: null };
+};
 
 /** Events of which a first page probably shows attempts of the last days. */
 const MANY_EVENTS = 50;
 
 /** The ranges to search one after the other. Attempts of given events may be of any day, unless they are many. */
-function partsOf(filter: AttemptFilter, before: string | undefined, now: number): IdRange[] {
+function rangesToSearch(filter: AttemptFilter, before: string | undefined, now: number): Ranges {
 	const range = rangeOf(filter, before);
 	const isOfEvents = filter.eventId !== undefined || filter.seqs !== undefined;
 	const isOfLastDays = before === undefined && (filter.seqs?.length ?? 0) >= MANY_EVENTS;
@@ -324,14 +328,14 @@ export async function countAttempts(
 	c: Session,
 	{ projectId, filter, max }: Params<"countAttempts">,
 ): Promise<{ count: number; capped: boolean }> {
-	const project = await findProject(c, projectId);
-	if (project === null) return { count: 0, capped: false };
+	const search = await searchIn(c, projectId, filter);
+	if (search === null) return { count: 0, capped: false };
 	const range = idRange(filter);
-	if (filter.response !== undefined) {
-		const { positions, end } = await findAttempts(c, "DESC", project, filter, [range], max + 1);
-		return { count: Math.min(positions.length, max), capped: positions.length > max || end !== null };
+	if (isScan(search)) {
+		const { rows, end } = await findPositions(c, "DESC", search, [range], max + 1);
+		return { count: Math.min(rows.length, max), capped: rows.length > max || end !== null };
 	}
-	const count = await countMatches(c, project, filter, range, max + 1);
+	const count = await countMatches(c, search, range, max + 1);
 	return { count: Math.min(count, max), capped: count > max };
 }
 
@@ -339,8 +343,8 @@ const GET = sql(
 	attemptsAt(
 		`
 		WITH ${KINDS}
-		SELECT status, type, $4 AS id FROM kind`,
-		"AND id >= $4 AND id <= $4",
+		SELECT status, type, $id AS id FROM kind`,
+		"AND id >= $id AND id <= $id",
 	),
 );
 
@@ -348,7 +352,8 @@ export async function getAttempt(c: Session, { projectId, attemptId }: Params<"g
 	const project = await findProject(c, projectId);
 	if (project === null) return null;
 	const statuses = numberArray(Object.values(STATUS_CODE));
-	const row = await c.row(GET, project, statuses, null, toStoredId(withoutNul(attemptId)));
+	const id = toStoredId(withoutNul(attemptId));
+	const row = await c.row(GET, { project, statuses, types: null, id });
 	if (row === undefined) return null;
 	const { rows, names } = await named(c, project, [row]);
 	return rows[0] === undefined ? null : toAttempt(rows[0], names);
@@ -370,7 +375,9 @@ export async function walkForward(
 	range: IdRange,
 	limit: number,
 ): Promise<Walked> {
-	const { positions, end } = await findAttempts(c, "ASC", project, kind, [range], limit);
+	const search = await searchFor(c, project, kind);
+	if (search === null) return { rows: [], end: null };
+	const { rows: positions, end } = await findPositions(c, "ASC", search, [range], limit);
 	const rows = await readAt(c, WALKED, project, positions);
 	const walked = rows.map((row) => ({
 		...{ id: row.id as string, webhook: row.webhook_no as number, seq: row.seq as number },
@@ -393,15 +400,14 @@ export async function searchResponses(
 	{ projectId, text, before, limit }: Params<"searchResponses">,
 	{ clock }: PostgresNode,
 ): Promise<ResponseStep> {
-	const project = await findProject(c, projectId);
-	const { from, to } = idRange({});
-	const range = { from, to: before === null ? to : toStoredId(withoutNul(before)) };
-	if (project === null) return { found: [], attempts: 0, reached: null, next: null };
-	const parts = newestDaysFirst(range, clock.now());
-	const { positions } = await findAttempts(c, "DESC", project, {}, parts, limit.maxEvents);
-	const rows = await readAt<Read>(c, READ, project, positions);
+	const search = await searchIn(c, projectId, {});
+	if (search === null) return { found: [], attempts: 0, reached: null, next: null };
+	const { projectNo } = search;
+	const ranges = rangesToSearch({}, before ?? undefined, clock.now());
+	const { rows: positions } = await findPositions(c, "DESC", search, ranges, limit.maxEvents);
+	const rows = await readAt<Read>(c, READ, projectNo, positions);
 	const { matching, ...step } = searchRows(rows, text, limit);
-	return { found: await foundAt(c, project, matching), ...step };
+	return { found: await foundAt(c, projectNo, matching), ...step };
 }
 
 /** The attempts of these rows, in the same order. */

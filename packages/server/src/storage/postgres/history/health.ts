@@ -7,34 +7,34 @@ import { summariesAt, toSummary } from "./attempts.ts";
 
 const nextOf = (queue: number) => `
 	(
-		SELECT due_at FROM posthorn.retries WHERE project_no = $1 AND webhook_no = w.no AND queue = ${queue}
+		SELECT due_at FROM posthorn.retries WHERE project_no = $project AND webhook_no = w.no AND queue = ${queue}
 		ORDER BY due_at, seq LIMIT 1
 	)`;
 
-/** Whether a webhook is among those in a parameter, which is null for all. */
-const wanted = (ids: string) => `(${ids}::text[] IS NULL OR w.id = ANY (${ids}))`;
+/** Whether a webhook is among `$webhookIds`, which is null for all. */
+const WANTED = "($webhookIds::text[] IS NULL OR w.id = ANY ($webhookIds))";
 
 /** Test events have negative numbers. */
 const WEBHOOKS = sql(`
 	WITH test AS MATERIALIZED (
-		SELECT webhook_no FROM posthorn.retries WHERE project_no = $1 AND seq < 0 ORDER BY seq LIMIT ${MAX_TESTS_WAITING}
+		SELECT webhook_no FROM posthorn.retries WHERE project_no = $project AND seq < 0 ORDER BY seq LIMIT ${MAX_TESTS_WAITING}
 	)
 	SELECT w.id, l.retries_waiting, l.dead_letters,
 		(SELECT count(*)::integer FROM test WHERE test.webhook_no = w.no) AS tests,
 		least(${Object.values(QUEUE_CODE).map(nextOf).join(", ")}) AS next_at
 	FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
-	WHERE w.project_no = $1 AND w.deleted_at IS NULL AND ${wanted("$2")} ORDER BY w.id`);
+	WHERE w.project_no = $project AND w.deleted_at IS NULL AND ${WANTED} ORDER BY w.id`);
 
 /** The next range of `attempts_by_webhook`: one step in the index of each day. */
 const nextKind = (webhook: string, behind: string) => `
 	SELECT status, type FROM posthorn.attempts
-	WHERE project_no = $1 AND webhook_no = ${webhook} AND (status, type) > ${behind}
+	WHERE project_no = $project AND webhook_no = ${webhook} AND (status, type) > ${behind}
 	ORDER BY status, type LIMIT 1`;
 
 /** A range from one of its ends, or from an id. */
 const ofKind = (columns: string, behind: string, order: "ASC" | "DESC", limit: number) => `
 	SELECT ${columns} FROM posthorn.attempts
-	WHERE project_no = $1 AND webhook_no = kind.webhook_no AND status = kind.status AND type = kind.type ${behind}
+	WHERE project_no = $project AND webhook_no = kind.webhook_no AND status = kind.status AND type = kind.type ${behind}
 	ORDER BY id ${order} LIMIT ${limit}`;
 
 /** The first or last attempts of a range, without tests and closings. */
@@ -56,7 +56,7 @@ const DECIDING = sql(
 		WITH RECURSIVE kind (webhook_no, status, type) AS (
 			SELECT w.no, first.status, first.type
 			FROM posthorn.webhooks w CROSS JOIN LATERAL (${nextKind("w.no", "(0::smallint, 0)")}) first
-			WHERE w.project_no = $1 AND w.deleted_at IS NULL AND ${wanted("$2")}
+			WHERE w.project_no = $project AND w.deleted_at IS NULL AND ${WANTED}
 			UNION ALL
 			SELECT kind.webhook_no, next.status, next.type
 			FROM kind CROSS JOIN LATERAL (${nextKind("kind.webhook_no", "(kind.status, kind.type)")}) next
@@ -98,25 +98,25 @@ const DECIDING = sql(
 	),
 );
 
-/** Attempts since a minute ($2), rolled-up ones and those not yet rolled up, without closings and tests. */
+/** Attempts since `$minute`, rolled-up ones and those not yet rolled up, without closings and tests. */
 const RECENT = sql(`
 	WITH gathered AS MATERIALIZED (
 		SELECT one.webhook_no, one.status, count(*) AS n
 		FROM posthorn.attempt_counts c CROSS JOIN LATERAL unnest(c.project_no, c.webhook_no, c.minute, c.status, c.class)
 			AS one (project_no, webhook_no, minute, status, class)
-		WHERE one.project_no = $1 AND one.minute >= $2 AND one.class <> ${CLOSED}
+		WHERE one.project_no = $project AND one.minute >= $minute AND one.class <> ${CLOSED}
 		GROUP BY 1, 2
 	)
 	SELECT w.id, sum(counts.n) FILTER (WHERE counts.status = ${STATUS_CODE.delivered})::bigint AS delivered,
 		sum(counts.n) FILTER (WHERE counts.status <> ${STATUS_CODE.delivered})::bigint AS failed
 	FROM posthorn.webhooks w CROSS JOIN LATERAL (
 		SELECT status, n FROM posthorn.attempt_stats
-		WHERE project_no = $1 AND (webhook_no, grain, at) >= (w.no, ${MINUTE}, $2::bigint)
+		WHERE project_no = $project AND (webhook_no, grain, at) >= (w.no, ${MINUTE}, $minute::bigint)
 			AND (webhook_no, grain, at) < (w.no, ${MINUTE + 1}, 0) AND class <> ${CLOSED}
 		UNION ALL
 		SELECT status, n FROM gathered WHERE webhook_no = w.no
 	) counts
-	WHERE w.project_no = $1 AND w.deleted_at IS NULL AND ${wanted("$3")}
+	WHERE w.project_no = $project AND w.deleted_at IS NULL AND ${WANTED}
 	GROUP BY w.id`);
 
 /** From one state of the database. */
@@ -126,11 +126,11 @@ export async function readHealth(
 ): Promise<WebhookHealth[]> {
 	const project = await findProject(c, projectId);
 	if (project === null) return [];
-	const only = webhookIds ?? null;
+	const values = { project, webhookIds: webhookIds ?? null, minute: Math.ceil(since / MINUTE) };
 	const [webhooks, read, counts] = await Promise.all([
-		c.rows(WEBHOOKS, project, only),
-		c.rows(DECIDING, project, only),
-		c.rows(RECENT, project, Math.ceil(since / MINUTE), only),
+		c.rows(WEBHOOKS, values),
+		c.rows(DECIDING, values),
+		c.rows(RECENT, values),
 	]);
 	const { rows, names } = await named(c, project, read);
 	const deciding = new Map(rows.map((row) => [`${row.deciding} ${names(row).webhookId}`, row]));

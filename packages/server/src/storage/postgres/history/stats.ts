@@ -24,23 +24,24 @@ type BucketCount = Count & { readonly bucket: number };
 
 /** Rolled-up counts, plus those not yet rolled up: each attempt is in one of the two. */
 const COUNTS = sql(`
-	SELECT (began - $4::bigint) / $6::bigint AS bucket, status, class, sum(n)::bigint AS n
+	SELECT (began - $since::bigint) / $step::bigint AS bucket, status, class, sum(n)::bigint AS n
 	FROM (
-		SELECT at * $3 AS began, status, class, n FROM posthorn.attempt_stats
-		WHERE project_no = $1 AND (webhook_no, grain, at) >= (coalesce($2::bigint, 0), $3::integer, $4 / $3)
-			AND (webhook_no, grain, at) < (coalesce($2, 0), $3, $5::bigint / $3)
+		SELECT at * $grain AS began, status, class, n FROM posthorn.attempt_stats
+		WHERE project_no = $project
+			AND (webhook_no, grain, at) >= (coalesce($webhook::bigint, 0), $grain::integer, $since / $grain)
+			AND (webhook_no, grain, at) < (coalesce($webhook, 0), $grain, $until::bigint / $grain)
 		UNION ALL
 		SELECT one.minute * ${MINUTE}, one.status, one.class, 1
 		FROM posthorn.attempt_counts c CROSS JOIN LATERAL unnest(c.project_no, c.webhook_no, c.minute, c.status, c.class)
 			AS one (project_no, webhook_no, minute, status, class)
-		WHERE one.project_no = $1 AND one.minute <> ${NOT_COUNTED} AND ($2 IS NULL OR one.webhook_no = $2)
-			AND one.minute >= $4 / ${MINUTE} AND one.minute < $5 / ${MINUTE}
+		WHERE one.project_no = $project AND one.minute <> ${NOT_COUNTED} AND ($webhook IS NULL OR one.webhook_no = $webhook)
+			AND one.minute >= $since / ${MINUTE} AND one.minute < $until / ${MINUTE}
 	) counts
 	GROUP BY 1, 2, 3`);
 
 function countAttempts(c: Session, project: number, webhook: number | null, query: StatsQuery): Promise<BucketCount[]> {
-	const { since, until, stepMs } = query;
-	return c.rows<BucketCount>(COUNTS, project, webhook, grainOf(query), since, until, stepMs);
+	const { since, until, stepMs: step } = query;
+	return c.rows<BucketCount>(COUNTS, { project, webhook, grain: grainOf(query), since, until, step });
 }
 
 /**

@@ -50,11 +50,14 @@ const tableOf = (day: Day): string =>
 /** How many days a search for the newest attempts begins with, including the last one. */
 const NEWEST_DAYS = 2;
 
+/** One range, or one and an older one. */
+export type Ranges = readonly [newest: IdRange, ...older: IdRange[]];
+
 /**
  * A range as its newest days, up to today, and the days before them, if it has any: a statement sets up scans of all
  * days that its parameters don't exclude.
  */
-export function newestDaysFirst(range: IdRange, now: number): IdRange[] {
+export function newestDaysFirst(range: IdRange, now: number): Ranges {
 	const { from, to } = range;
 	const end = IS_TIME.test(to) ? Math.min(timeOf(to, TIME_CHARACTERS), now) : now;
 	const between = lowestSuffixAt(beginningOfDay(end) - (NEWEST_DAYS - 1) * DAY_MS);
