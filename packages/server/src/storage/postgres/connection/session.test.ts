@@ -40,7 +40,11 @@ test("an aborted transaction rejects with its failed statement's error, not with
 
 test("parameters have numbers or names, and one without a value is refused", async () => {
 	const sent: unknown[] = [];
-	const client = { query: async (query: unknown) => (sent.push(query), { rows: [] }) } as unknown as PoolClient;
+	const query = async (statement: unknown) => {
+		sent.push(statement);
+		return { rows: [] };
+	};
+	const client = { query } as unknown as PoolClient;
 	const c = new Session(client, new NameCache());
 	const named = sql("SELECT $to::text, $from::text, $to");
 	await c.rows(sql("SELECT $1::text, $2::text, $1"), "a", "b");

@@ -123,9 +123,10 @@ const PARAMETER = /\$([a-z]\w*)/g;
 
 function valuesOf(parameters: readonly string[], values: NamedValues): unknown[] {
 	return parameters.map((name) => {
+		const value = values[name];
 		// The driver would send it as NULL.
-		if (values[name] === undefined) throw new Error(`A statement's parameter ${name} has no value.`);
-		return values[name];
+		if (value === undefined) throw new Error(`A statement's parameter ${name} has no value.`);
+		return value;
 	});
 }
 

@@ -22,88 +22,96 @@ export interface AttemptRow {
 	readonly attempt: NewAttempt;
 }
 
-/** The value of a column that may have been sent once for all rows: {@link column}. */
-const of = (name: string, parameter: string): string => `coalesce(g.${name}, (${parameter})[1])`;
+/** What is sent of attempts: a parameter for each of these columns, which is an array of this type. */
+const COLUMNS = `project_no bigint, webhook_no bigint, seq bigint, replay integer, attempt integer, type integer,
+	status smallint, status_code integer, started_at bigint, response_ms integer, response_truncated boolean,
+	next_retry_at bigint, sent_timestamp bigint, id text, url integer, error_code integer, error integer,
+	sent_brand integer, sent_start integer, start integer, length integer, sent_length integer, details integer`;
+const TYPES = new Map(COLUMNS.split(/,\s+/).map((column) => column.split(" ") as [name: string, type: string]));
+const arrayOf = (column: string): string => `$${column}::${TYPES.get(column)}[]`;
 
-/** Columns that may be sent once have 0 for no value: it's neither one of their numbers nor an index of a text. */
+/** The value of a column that may have been {@link sentOnce}. */
+const sentValue = (column: string): string => `coalesce(g.${column}, (${arrayOf(column)})[1])`;
+/** 0 stands for no value: it's neither a number of these columns nor the index of a text. */
+const sentOrNull = (column: string): string => `nullif(${sentValue(column)}, 0)`;
+const sentText = (column: string): string => `($texts::text[])[${sentValue(column)}]`;
+
 const LOG = sql(`
 	WITH logged AS (
 		INSERT INTO posthorn.attempts (
 			project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at, response_ms,
 			response_truncated, next_retry_at, sent_timestamp, id, url, error_code, error, sent_brand, sent_signature,
 			response_body, details)
-		SELECT g.project_no, g.webhook_no, g.seq, ${of("replay", "$4::integer[]")}, ${of("attempt", "$5::integer[]")},
-			${of("type", "$6::integer[]")}, g.status, nullif(${of("status_code", "$8::integer[]")}, 0), g.started_at,
-			g.response_ms, ${of("response_truncated", "$11::boolean[]")},
-			nullif(${of("next_retry_at", "$12::bigint[]")}, 0), nullif(${of("sent_timestamp", "$13::bigint[]")}, 0), g.id,
-			($23::text[])[${of("url", "$15::integer[]")}], ($23::text[])[${of("error_code", "$16::integer[]")}],
-			($23::text[])[${of("error", "$17::integer[]")}], ($23::text[])[${of("sent_brand", "$18::integer[]")}],
-			substring($24::bytea FROM g.sent_start + 1 FOR ${of("sent_length", "$27::integer[]")}), substring($25::bytea FROM g.start + 1 FOR g.length),
-			($23::text[])[${of("details", "$28::integer[]")}]
-		FROM unnest(
-			$1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::smallint[],
-			$8::integer[], $9::bigint[], $10::integer[], $11::boolean[], $12::bigint[], $13::bigint[], $14::text[],
-			$15::integer[], $16::integer[], $17::integer[], $18::integer[], $19::integer[], $20::integer[], $21::integer[],
-			$27::integer[], $28::integer[]
-		) AS g (
-			project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at, response_ms,
-			response_truncated, next_retry_at, sent_timestamp, id, url, error_code, error, sent_brand, sent_start, start,
-			length, sent_length, details
-		)
+		SELECT g.project_no, g.webhook_no, g.seq, ${sentValue("replay")}, ${sentValue("attempt")}, ${sentValue("type")}, g.status,
+			${sentOrNull("status_code")}, g.started_at, g.response_ms, ${sentValue("response_truncated")},
+			${sentOrNull("next_retry_at")}, ${sentOrNull("sent_timestamp")}, g.id, ${sentText("url")},
+			${sentText("error_code")}, ${sentText("error")}, ${sentText("sent_brand")},
+			substring($signatures::bytea FROM g.sent_start + 1 FOR ${sentValue("sent_length")}),
+			substring($bodies::bytea FROM g.start + 1 FOR g.length), ${sentText("details")}
+		FROM unnest(${[...TYPES.keys()].map(arrayOf).join(", ")}) AS g (${[...TYPES.keys()].join(", ")})
 	)
 	INSERT INTO posthorn.attempt_counts (project_no, webhook_no, minute, status, class)
-	VALUES ($1::bigint[], $2::bigint[], $26::bigint[], $7::smallint[], $22::smallint[])`);
+	VALUES (
+		${arrayOf("project_no")}, ${arrayOf("webhook_no")}, $minute::bigint[], ${arrayOf("status")}, $class::smallint[])`);
 
 /** Adds attempts to the delivery log and to the counts. */
 export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Promise<void> {
-	const texts = new TextTable();
 	const attempts = rows.map((row) => row.attempt);
+	const signatures = packSignatures(attempts);
 	const bodies = pack(attempts.map((attempt) => attempt.responseBody));
-	const signatures = attempts.map(({ sent }) => (sent === null ? "" : storedSignatures(sent)));
-	let signed = 0;
-	const signedTo = signatures.map((signature) => (signed += signature.length / 2));
+	const texts = new TextTable();
 	const numbers = (each: (attempt: NewAttempt) => number | null) => numberArray(attempts.map(each));
-	const mostlySame = (each: (attempt: NewAttempt) => number | null) => column(attempts.map((one) => each(one) ?? 0));
-	// Before the texts are sent, which it adds to.
-	const details = mostlySame((attempt) => texts.indexOf(storedDetails(attempt)));
-	await c.run(
-		LOG,
-		numberArray(rows.map((row) => row.projectNo)),
-		numberArray(rows.map((row) => row.webhookNo)),
-		numbers(({ seq }) => seq),
-		mostlySame(({ replay }) => replay),
-		mostlySame(({ attempt }) => attempt),
-		mostlySame(({ eventType }) => typeCode(c.names, eventType)),
-		numbers(({ status }) => STATUS_CODE[status]),
-		mostlySame(({ statusCode }) => statusCode),
-		numbers(({ startedAt }) => startedAt),
-		numbers(({ responseMs }) => responseMs),
-		mostlySame(({ responseTruncated }) => Number(responseTruncated)),
-		mostlySame(({ nextRetryAt }) => nextRetryAt),
-		mostlySame((attempt) => attempt.sent?.timestamp ?? null),
-		idArray(attempts.map(({ id }) => toStoredId(id))),
-		mostlySame(({ url }) => texts.indexOf(url)),
-		mostlySame(({ errorCode }) => texts.indexOf(errorCode)),
-		mostlySame(({ error }) => texts.indexOf(error)),
-		mostlySame((attempt) => texts.indexOf(attempt.sent?.brand ?? null)),
-		numberArray(signatures.map(({ length }, i) => (length === 0 ? null : signedTo[i]! - length / 2))),
-		numberArray(bodies.starts),
-		numberArray(bodies.lengths),
-		numbers(responseClass),
-		textArray(texts.texts),
-		Buffer.from(signatures.join(""), "hex"),
-		bodies.bytes,
-		numbers(({ seq, startedAt }) => (seq > 0 ? Math.floor(startedAt / MINUTE) : NOT_COUNTED)),
-		column(signatures.map(({ length }) => length / 2)),
-		details,
-	);
+	const mostlySame = (each: (attempt: NewAttempt) => number | null) => sentOnce(attempts.map((one) => each(one) ?? 0));
+	await c.run(LOG, {
+		project_no: numberArray(rows.map((row) => row.projectNo)),
+		webhook_no: numberArray(rows.map((row) => row.webhookNo)),
+		seq: numbers(({ seq }) => seq),
+		replay: mostlySame(({ replay }) => replay),
+		attempt: mostlySame(({ attempt }) => attempt),
+		type: mostlySame(({ eventType }) => typeCode(c.names, eventType)),
+		status: numbers(({ status }) => STATUS_CODE[status]),
+		status_code: mostlySame(({ statusCode }) => statusCode),
+		started_at: numbers(({ startedAt }) => startedAt),
+		response_ms: numbers(({ responseMs }) => responseMs),
+		response_truncated: mostlySame(({ responseTruncated }) => Number(responseTruncated)),
+		next_retry_at: mostlySame(({ nextRetryAt }) => nextRetryAt),
+		sent_timestamp: mostlySame((attempt) => attempt.sent?.timestamp ?? null),
+		id: idArray(attempts.map(({ id }) => toStoredId(id))),
+		url: mostlySame(({ url }) => texts.indexOf(url)),
+		error_code: mostlySame(({ errorCode }) => texts.indexOf(errorCode)),
+		error: mostlySame(({ error }) => texts.indexOf(error)),
+		sent_brand: mostlySame((attempt) => texts.indexOf(attempt.sent?.brand ?? null)),
+		details: mostlySame((attempt) => texts.indexOf(storedDetails(attempt))),
+		sent_start: numberArray(signatures.starts),
+		sent_length: sentOnce(signatures.lengths),
+		start: numberArray(bodies.starts),
+		length: numberArray(bodies.lengths),
+		minute: numbers(({ seq, startedAt }) => (seq > 0 ? Math.floor(startedAt / MINUTE) : NOT_COUNTED)),
+		class: numbers(responseClass),
+		signatures: signatures.bytes,
+		bodies: bodies.bytes,
+		// Last: the columns above add to them.
+		texts: textArray(texts.texts),
+	});
+}
+
+/** The signatures of attempts in one piece, with the start and length of each, in bytes. One that wasn't sent has no start. */
+function packSignatures(attempts: readonly NewAttempt[]) {
+	const all = attempts.map(({ sent }) => (sent === null ? "" : storedSignatures(sent)));
+	const lengths = all.map((hex) => hex.length / 2);
+	let end = 0;
+	const starts = lengths.map((length) => {
+		end += length;
+		return length === 0 ? null : end - length;
+	});
+	return { bytes: Buffer.from(all.join(""), "hex"), starts, lengths };
 }
 
 /**
  * A column whose values are usually equal in all rows. If they are, the value is sent once, because the database reads
  * a batch's columns row by row, each at a cost.
  */
-function column(values: readonly number[]): string {
+function sentOnce(values: readonly number[]): string {
 	const same = values.every((value) => value === values[0]);
 	return numberArray(same ? values.slice(0, 1) : values);
 }
