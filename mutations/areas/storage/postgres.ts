@@ -133,8 +133,8 @@ export const STORAGE_POSTGRES = [
 		},
 		{
 			name: "postgres-release-ignores-changes",
-			find: "g.last_seq > $4 OR g.revision <> $5",
-			replace: "g.last_seq > $4 OR g.revision < $5",
+			find: "g.last_seq > $lastSeq OR g.revision <> $revision",
+			replace: "g.last_seq > $lastSeq OR g.revision < $revision",
 			only: "leases and alarms",
 			why: "A replay or test stored while the lease was released waits for the next event.",
 		},
@@ -165,8 +165,8 @@ export const STORAGE_POSTGRES = [
 	...of("server/src/storage/postgres/leases/leases.ts", POSTGRES, [
 		{
 			name: "postgres-handed-over-too-long",
-			find: "WHERE project_no = $2 AND until <= ",
-			replace: "WHERE project_no = $2 AND until + 1000 <= ",
+			find: "WHERE project_no = $project AND until <= ",
+			replace: "WHERE project_no = $project AND until + 1000 <= ",
 			only: "outlive their lease",
 			why: "Attempts of a node that died are repeated late.",
 		},
@@ -174,8 +174,8 @@ export const STORAGE_POSTGRES = [
 	...of("server/src/storage/postgres/leases/peers.ts", inPostgres("nodes"), [
 		{
 			name: "postgres-in-force-too-soon",
-			find: "coalesce(acknowledged, -1) < $3",
-			replace: "coalesce(acknowledged, $3) < $3",
+			find: "coalesce(acknowledged, -1) < $revision",
+			replace: "coalesce(acknowledged, $revision) < $revision",
 			only: "regardless of former holders",
 			why: "A pause returns before the project's owner has read it.",
 		},
@@ -240,8 +240,8 @@ export const STORAGE_POSTGRES = [
 	...of("server/src/storage/postgres/leases/peers.ts", POSTGRES, [
 		{
 			name: "postgres-sweep-always-early",
-			find: "(s.holder IS NULL AND $4)",
-			replace: "(s.holder IS NULL AND $4 IS NOT NULL)",
+			find: "(s.holder IS NULL AND $early)",
+			replace: "(s.holder IS NULL AND $early IS NOT NULL)",
 			only: "retention",
 			why: "Every node makes its own pass.",
 		},

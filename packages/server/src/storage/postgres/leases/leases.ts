@@ -6,15 +6,7 @@ import { type HandedOver, HINTED_MS, type Lease, type Params, QUARANTINE, type R
 import { handedOverOf, QUEUE_CODE } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked } from "../connection/errors.ts";
-import {
-	findProject,
-	findWebhook,
-	numberArray,
-	numberColumns,
-	type Session,
-	sql,
-	textArray,
-} from "../connection/session.ts";
+import { findProject, findWebhook, numberArray, type Session, sql, textArray } from "../connection/session.ts";
 import { holdingOne, lockDeliveries, lockProject } from "../lanes/locks.ts";
 import type { PostgresNode } from "../node.ts";
 
@@ -25,7 +17,8 @@ export interface LeaseTime {
 	readonly database: number | null;
 }
 
-export const NOW = "coalesce($1::bigint, posthorn.now_ms())";
+/** The time of the database's clock: `$now`, or what it shows if that is null. */
+export const NOW = "coalesce($now::bigint, posthorn.now_ms())";
 
 /** Whether the database is not in quarantine. */
 const RELEASED = `NOT EXISTS (SELECT FROM posthorn.settings WHERE name = '${QUARANTINE}')`;
@@ -35,25 +28,25 @@ export const LEASES_OPEN = `coalesce((SELECT open_at FROM posthorn.epochs ORDER 
 
 const take = (free: string) => `
 	UPDATE posthorn.leases l
-	SET wake_at = NULL, holder = $2, generation = l.generation + 1, acknowledged = NULL, until = ${NOW} + $3
+	SET wake_at = NULL, holder = $holder, generation = l.generation + 1, acknowledged = NULL, until = ${NOW} + $termMs
 	FROM (${free}) free JOIN posthorn.projects p ON p.no = free.project_no
 	WHERE l.project_no = free.project_no
 	RETURNING p.id, l.generation, free.over`;
 
 /**
- * Alternates between two queues: projects with news, taking turns by number from `$5` on; and overdue ones (a retry is
- * due, or a lease expired), longest overdue first. `$6`: these get the odd slots.
+ * Alternates between two queues: projects with news, taking turns by number from `$behind` on; and overdue ones (a retry is
+ * due, or a lease expired), longest overdue first. `$overdueFirst`: these get the odd slots.
  */
 const TAKE_RUNG = sql(`
 	WITH news AS MATERIALIZED (
-		SELECT project_no FROM posthorn.leases WHERE wake_at = 0 AND project_no > $5 AND ${LEASES_OPEN} AND ${RELEASED}
-		ORDER BY project_no LIMIT $4 FOR UPDATE SKIP LOCKED
+		SELECT project_no FROM posthorn.leases WHERE wake_at = 0 AND project_no > $behind AND ${LEASES_OPEN} AND ${RELEASED}
+		ORDER BY project_no LIMIT $limit FOR UPDATE SKIP LOCKED
 	), due AS MATERIALIZED (
 		SELECT project_no, wake_at FROM posthorn.leases WHERE wake_at > 0 AND wake_at <= ${NOW} AND ${LEASES_OPEN} AND ${RELEASED}
-		ORDER BY wake_at LIMIT $4 FOR UPDATE SKIP LOCKED
+		ORDER BY wake_at LIMIT $limit FOR UPDATE SKIP LOCKED
 	), ended AS MATERIALIZED (
 		SELECT project_no, until FROM posthorn.leases WHERE until <= ${NOW} AND ${LEASES_OPEN} AND ${RELEASED}
-		ORDER BY until LIMIT $4 FOR UPDATE SKIP LOCKED
+		ORDER BY until LIMIT $limit FOR UPDATE SKIP LOCKED
 	)
 	${take(`
 		SELECT project_no, over, rung FROM (
@@ -63,22 +56,22 @@ const TAKE_RUNG = sql(`
 				SELECT project_no, false AS over, wake_at AS since FROM due
 				UNION ALL SELECT project_no, true, until FROM ended
 			) past
-		) line ORDER BY turn, (rung IS NULL) <> $6 LIMIT $4`)}, free.rung`);
+		) line ORDER BY turn, (rung IS NULL) <> $overdueFirst LIMIT $limit`)}, free.rung`);
 
-const FREE = `(q.until IS NULL OR q.until <= ${NOW} OR ($6 AND coalesce(q.holder, $2) = $2)) AND ($6 OR ${LEASES_OPEN}) AND ${RELEASED}`;
+const FREE = `(q.until IS NULL OR q.until <= ${NOW} OR ($heldBefore AND coalesce(q.holder, $holder) = $holder)) AND ($heldBefore OR ${LEASES_OPEN}) AND ${RELEASED}`;
 
 /**
- * Free leases whose rows another session has locked are returned without a generation. `$6`: the caller held them until
+ * Free leases whose rows another session has locked are returned without a generation. `$heldBefore`: the caller held them until
  * the current epoch began, so those that no one has taken since are its own.
  */
 const TAKE_NAMED = sql(`
 	WITH free AS MATERIALIZED (
 		SELECT q.project_no FROM posthorn.leases q
-		WHERE q.project_no = ANY (ARRAY(SELECT no FROM posthorn.projects WHERE id = ANY ($5::text[]))) AND ${FREE}
+		WHERE q.project_no = ANY (ARRAY(SELECT no FROM posthorn.projects WHERE id = ANY ($projectIds::text[]))) AND ${FREE}
 	), named AS MATERIALIZED (
-		SELECT q.project_no, q.until IS NOT NULL AND NOT $6 AS over FROM posthorn.leases q
+		SELECT q.project_no, q.until IS NOT NULL AND NOT $heldBefore AS over FROM posthorn.leases q
 		WHERE q.project_no = ANY (ARRAY(SELECT project_no FROM free)) AND ${FREE}
-		ORDER BY q.project_no LIMIT $4 FOR UPDATE SKIP LOCKED
+		ORDER BY q.project_no LIMIT $limit FOR UPDATE SKIP LOCKED
 	), taken AS (${take("SELECT project_no, over FROM named")})
 	SELECT id, generation, over FROM taken
 	UNION ALL
@@ -106,13 +99,13 @@ export async function acquireLeases(
 	node: PostgresNode,
 	{ holder, limit, projectIds, heldBefore = false, onLocked = () => undefined }: Params<"acquireLeases">,
 ): Promise<Lease[]> {
-	const time = node.time();
+	const acquiring = { time: node.time(), holder, termMs: node.leaseTermMs, limit };
 	const taken = await node.write(async (c): Promise<Acquired> => {
 		if (projectIds) {
-			const values = [time.database, holder, node.leaseTermMs, limit, textArray(projectIds), heldBefore];
-			return acquired(c, time, node.leaseTermMs, await c.rows<Taken>(TAKE_NAMED, ...values));
+			const values = { ...valuesOf(acquiring), projectIds: textArray(projectIds), heldBefore };
+			return acquired(c, acquiring, await c.rows<Taken>(TAKE_NAMED, values));
 		}
-		const { next, ...rung } = await acquireRung(c, time, node.leaseTermMs, holder, limit, node.rungTurn);
+		const { next, ...rung } = await acquireRung(c, acquiring, node.rungTurn);
 		node.rungTurn = next;
 		return rung;
 	}, "engine");
@@ -121,18 +114,26 @@ export async function acquireLeases(
 	return taken.leases;
 }
 
+/** What a call acquires: up to `limit` leases, each for `termMs` from `time` on. */
+interface Acquiring {
+	readonly time: LeaseTime;
+	readonly holder: string;
+	readonly termMs: number;
+	readonly limit: number;
+}
+
+const valuesOf = ({ time, ...acquiring }: Acquiring) => ({ now: time.database, ...acquiring });
+
 /** Acquires leases of due projects. Also returns where to continue next time. */
 async function acquireRung(
 	c: Session,
-	time: LeaseTime,
-	termMs: number,
-	holder: string,
-	limit: number,
+	acquiring: Acquiring,
 	{ behind, overdueFirst }: RungTurn,
 ): Promise<Acquired & { readonly next: RungTurn }> {
-	const values = [time.database, holder, termMs, limit, behind, overdueFirst];
-	const rows = await c.rows<Taken & { rung: number | null }>(TAKE_RUNG, ...values);
-	const taken = acquired(c, time, termMs, rows);
+	const { limit } = acquiring;
+	const values = { ...valuesOf(acquiring), behind, overdueFirst };
+	const rows = await c.rows<Taken & { rung: number | null }>(TAKE_RUNG, values);
+	const taken = acquired(c, acquiring, rows);
 	if (rows.length === limit) {
 		const news = rows.map(({ rung }) => rung).filter((rung) => rung !== null);
 		// Overdue projects used slots of projects with news: there are no more of those, so the turn starts over.
@@ -141,11 +142,12 @@ async function acquireRung(
 	}
 	if (behind === 0) return { ...taken, next: FIRST_TURN };
 	// The last project was reached: the others are taken from the beginning.
-	const rest = await acquireRung(c, time, termMs, holder, limit - rows.length, { behind: 0, overdueFirst });
+	const left = { ...acquiring, limit: limit - rows.length };
+	const rest = await acquireRung(c, left, { behind: 0, overdueFirst });
 	return { ...rest, leases: [...taken.leases, ...rest.leases], over: taken.over + rest.over };
 }
 
-function acquired(c: Session, time: LeaseTime, termMs: number, rows: readonly Taken[]): Acquired {
+function acquired(c: Session, { time, termMs }: Acquiring, rows: readonly Taken[]): Acquired {
 	const taken = rows.filter((row): row is Taken & { generation: number } => row.generation !== null);
 	return {
 		leases: taken.map(({ id, generation }) => {
@@ -160,7 +162,7 @@ function acquired(c: Session, time: LeaseTime, termMs: number, rows: readonly Ta
 type Taken = { id: string; generation: number | null; over: boolean };
 
 /** Whether a lease still holds. None does in quarantine: a node that took some as it began stops at their end. */
-const HOLDS = `l.generation = mine.generation AND l.holder = $2 AND l.until IS NOT NULL AND ${RELEASED}`;
+const HOLDS = `l.generation = mine.generation AND l.holder = $holder AND l.until IS NOT NULL AND ${RELEASED}`;
 
 /**
  * Renews those of these leases that still hold and whose rows aren't locked. Returns those, and the others that
@@ -170,17 +172,17 @@ const renew = (mode: string) =>
 	sql(`
 	WITH mine AS MATERIALIZED (
 		SELECT l.project_no
-		FROM unnest($4::bigint[], $5::bigint[]) AS mine (project_no, generation)
+		FROM unnest($projects::bigint[], $generations::bigint[]) AS mine (project_no, generation)
 			JOIN posthorn.leases l ON l.project_no = mine.project_no
 		WHERE ${HOLDS}
 	), held AS MATERIALIZED (
 		SELECT l.project_no
-		FROM unnest($4::bigint[], $5::bigint[]) AS mine (project_no, generation)
+		FROM unnest($projects::bigint[], $generations::bigint[]) AS mine (project_no, generation)
 			JOIN posthorn.leases l ON l.project_no = mine.project_no
 		WHERE ${HOLDS}
 		ORDER BY l.project_no FOR NO KEY UPDATE OF l ${mode}
 	), renewed AS (
-		UPDATE posthorn.leases l SET until = ${NOW} + $3 FROM held WHERE l.project_no = held.project_no
+		UPDATE posthorn.leases l SET until = ${NOW} + $termMs FROM held WHERE l.project_no = held.project_no
 		RETURNING l.project_no
 	)
 	SELECT project_no, true AS renewed FROM renewed
@@ -218,14 +220,13 @@ async function renewOn(
 	// Cached since they were acquired, or looked up again one by one.
 	for (const { projectId } of leases) projects.push((await findProject(c, projectId)) ?? 0);
 	const generations = leases.map(({ generation }) => c.storedGeneration(generation));
-	const rows = await c.rows<{ project_no: number; renewed: boolean }>(
-		waits ? RENEW_ALL : RENEW_FREE,
-		time.database,
+	const rows = await c.rows<{ project_no: number; renewed: boolean }>(waits ? RENEW_ALL : RENEW_FREE, {
+		now: time.database,
 		holder,
 		termMs,
-		numberArray(projects),
-		numberArray(generations),
-	);
+		projects: numberArray(projects),
+		generations: numberArray(generations),
+	});
 	const isRenewed = new Map(rows.map(({ project_no, renewed }) => [project_no, renewed]));
 	const of = (renewed: boolean) => leases.filter((_, i) => isRenewed.get(projects[i]!) === renewed);
 	return { renewed: of(true).map((lease) => ({ ...lease, expiresAt: time.node + termMs })), locked: of(false) };
@@ -238,10 +239,10 @@ async function renewOn(
 const RELEASE = sql(`
 	UPDATE posthorn.leases l
 	SET holder = NULL, until = NULL,
-		wake_at = CASE WHEN g.last_seq > $4 OR g.revision <> $5 THEN 0
-			WHEN $6::bigint IS NOT NULL THEN greatest(0, ${NOW} + $6::bigint) END
+		wake_at = CASE WHEN g.last_seq > $lastSeq OR g.revision <> $revision THEN 0
+			WHEN $delay::bigint IS NOT NULL THEN greatest(0, ${NOW} + $delay::bigint) END
 	FROM posthorn.logs g
-	WHERE g.project_no = $2 AND l.project_no = $2 AND l.generation = $3 AND l.until IS NOT NULL
+	WHERE g.project_no = $project AND l.project_no = $project AND l.generation = $generation AND l.until IS NOT NULL
 	RETURNING coalesce(l.wake_at <= ${NOW} + ${HINTED_MS}, false) AS is_due_soon`);
 
 /**
@@ -266,7 +267,7 @@ async function releaseOn(
 	const delay = wakeAt === null ? null : Math.ceil(wakeAt - time.node);
 	const generation = c.storedGeneration(lease.generation);
 	const [given] = await Promise.all([
-		c.row<{ is_due_soon: boolean }>(RELEASE, time.database, project, generation, seen.lastSeq, seen.revision, delay),
+		c.row<{ is_due_soon: boolean }>(RELEASE, { now: time.database, project, generation, ...seen, delay }),
 		...(attempts.length > 0 ? [handOver(c, time, project, generation, attempts)] : []),
 		c.commit(),
 	]);
@@ -283,7 +284,7 @@ const NEXT_ALARM = sql(`
 
 export async function nextAlarm(c: Session, _: unknown, node: PostgresNode): Promise<number | null> {
 	const time = node.time();
-	const row = await c.row<{ delay: number | null; now: number }>(NEXT_ALARM, time.database);
+	const row = await c.row<{ delay: number | null; now: number }>(NEXT_ALARM, { now: time.database });
 	compareClocks(c, node, time, row!.now);
 	return row!.delay === null ? null : time.node + row!.delay;
 }
@@ -302,9 +303,9 @@ const HAND_OVER = sql(`
 	INSERT INTO posthorn.handed_over (project_no, webhook_no, seq, replay, queue, generation, until)
 	SELECT l.project_no, g.webhook_no, g.seq, g.replay, g.queue, l.generation, ${NOW} + g.delay
 	FROM posthorn.leases l CROSS JOIN unnest(
-		$4::bigint[], $5::bigint[], $6::integer[], $7::smallint[], $8::bigint[]
+		$webhooks::bigint[], $seqs::bigint[], $replays::integer[], $queues::smallint[], $delays::bigint[]
 	) AS g (webhook_no, seq, replay, queue, delay)
-	WHERE l.project_no = $2 AND l.generation = $3 AND l.until IS NULL
+	WHERE l.project_no = $project AND l.generation = $generation AND l.until IS NULL
 	ON CONFLICT DO NOTHING`);
 
 interface InFlight extends HandedOver {
@@ -331,28 +332,27 @@ async function handOver(
 	generation: number,
 	attempts: readonly InFlight[],
 ): Promise<void> {
-	await c.run(
-		HAND_OVER,
-		time.database,
-		project,
-		generation,
-		...numberColumns(attempts, "webhookNo", "seq", "replay"),
-		numberArray(attempts.map(({ queue }) => (queue === null ? null : QUEUE_CODE[queue]))),
-		numberArray(attempts.map(({ until }) => Math.ceil(until - time.node))),
-	);
+	await c.run(HAND_OVER, {
+		...{ now: time.database, project, generation },
+		webhooks: numberArray(attempts.map(({ webhookNo }) => webhookNo)),
+		seqs: numberArray(attempts.map(({ seq }) => seq)),
+		replays: numberArray(attempts.map(({ replay }) => replay)),
+		queues: numberArray(attempts.map(({ queue }) => (queue === null ? null : QUEUE_CODE[queue]))),
+		delays: numberArray(attempts.map(({ until }) => Math.ceil(until - time.node))),
+	});
 }
 
 const READ = sql(`
 	SELECT w.id, h.seq, h.replay, h.queue, h.until - ${NOW} AS delay
 	FROM posthorn.handed_over h JOIN posthorn.webhooks w ON w.project_no = h.project_no AND w.no = h.webhook_no
-	WHERE h.project_no = $2 ORDER BY h.webhook_no, h.seq`);
+	WHERE h.project_no = $project ORDER BY h.webhook_no, h.seq`);
 
 export async function readHandedOver(c: Session, time: LeaseTime, project: number): Promise<HandedOver[]> {
-	const rows = await c.rows(READ, time.database, project);
+	const rows = await c.rows(READ, { now: time.database, project });
 	return rows.map((row) => handedOverOf(row, time.node + (row.delay as number)));
 }
 
-const FORGET = sql(`DELETE FROM posthorn.handed_over WHERE project_no = $2 AND until <= ${NOW}`);
+const FORGET = sql(`DELETE FROM posthorn.handed_over WHERE project_no = $project AND until <= ${NOW}`);
 
 export async function forgetHandedOver(
 	c: Session,
@@ -363,5 +363,5 @@ export async function forgetHandedOver(
 	if (project === null) return;
 	// Another session that holds the project may be settling this row: the next call deletes it.
 	const held = await lockDeliveries(c, [project]);
-	if (held.has(project)) await c.run(FORGET, node.time().database, project);
+	if (held.has(project)) await c.run(FORGET, { now: node.time().database, project });
 }

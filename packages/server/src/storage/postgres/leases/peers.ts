@@ -65,12 +65,12 @@ async function acknowledge(c: Session, acknowledgements: readonly Acknowledgemen
  */
 const IS_BEHIND = sql(`
 	SELECT FROM posthorn.leases
-	WHERE project_no = $2 AND coalesce(acknowledged, -1) < $3
+	WHERE project_no = $project AND coalesce(acknowledged, -1) < $revision
 		AND (until > ${NOW} OR NOT ${LEASES_OPEN})`);
 
 async function isInForce(c: Session, time: LeaseTime, projectId: string, revision: number): Promise<boolean> {
 	const project = await findProject(c, projectId);
-	return project === null || (await c.row(IS_BEHIND, time.database, project, revision)) === undefined;
+	return project === null || (await c.row(IS_BEHIND, { now: time.database, project, revision })) === undefined;
 }
 
 /**
@@ -80,16 +80,16 @@ async function isInForce(c: Session, time: LeaseTime, projectId: string, revisio
  */
 const SHARE = sql(`
 	WITH report AS (
-		INSERT INTO posthorn.nodes (holder, seen_at) VALUES ($2, ${NOW})
+		INSERT INTO posthorn.nodes (holder, seen_at) VALUES ($holder, ${NOW})
 		ON CONFLICT (holder) DO UPDATE SET seen_at = excluded.seen_at RETURNING holder
 	), forget AS (
 		DELETE FROM posthorn.nodes WHERE holder = ANY (ARRAY(
 			SELECT holder FROM posthorn.nodes
-			WHERE (SELECT count(*) FROM report) = 1 AND seen_at < ${NOW} - $3 AND holder <> $2 FOR UPDATE SKIP LOCKED
+			WHERE (SELECT count(*) FROM report) = 1 AND seen_at < ${NOW} - $termMs AND holder <> $holder FOR UPDATE SKIP LOCKED
 		))
 	)
 	SELECT
-		1 + (SELECT count(*) FROM posthorn.nodes WHERE seen_at >= ${NOW} - $3 AND holder <> $2)::bigint AS nodes,
+		1 + (SELECT count(*) FROM posthorn.nodes WHERE seen_at >= ${NOW} - $termMs AND holder <> $holder)::bigint AS nodes,
 		(SELECT count(*) FROM posthorn.leases WHERE until IS NOT NULL)::bigint
 			+ (SELECT count(*) FROM posthorn.leases WHERE wake_at <= ${NOW})::bigint AS projects,
 		(SELECT wake_at FROM posthorn.leases WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1) - ${NOW} AS alarm,
@@ -107,7 +107,7 @@ type ShareRow = {
 /** A node counts as alive for a lease's duration after its last report. */
 async function share(c: Session, node: PostgresNode, holder: string): Promise<Share> {
 	const time = node.time();
-	const row = await c.row<ShareRow>(SHARE, time.database, holder, node.leaseTermMs);
+	const row = await c.row<ShareRow>(SHARE, { now: time.database, holder, termMs: node.leaseTermMs });
 	compareClocks(c, node, time, row!.now);
 	const { nodes, projects, alarm, ends } = row!;
 	const at = (delay: number | null) => (delay === null ? null : time.node + delay);
@@ -119,7 +119,7 @@ const NEXT_END = sql(`
 
 async function nextEnd(c: Session, node: PostgresNode): Promise<number | null> {
 	const time = node.time();
-	const row = await c.row<{ delay: number; now: number }>(NEXT_END, time.database);
+	const row = await c.row<{ delay: number; now: number }>(NEXT_END, { now: time.database });
 	if (row === undefined) return null;
 	compareClocks(c, node, time, row.now);
 	return time.node + row.delay;
@@ -127,17 +127,13 @@ async function nextEnd(c: Session, node: PostgresNode): Promise<number | null> {
 
 const LEAVE = sql("DELETE FROM posthorn.nodes WHERE holder = $1");
 
-async function leave(c: Session, holder: string): Promise<void> {
-	await c.run(LEAVE, holder);
-}
-
 export function peersOf(node: PostgresNode, wakes: Wakes): PeerStorage {
 	return {
 		readMarks: ({ projectIds }) => node.read((c) => readMarks(c, projectIds), "engine"),
 		acknowledge: ({ acknowledgements }) => node.write((c) => acknowledge(c, acknowledgements), "engine"),
 		isInForce: ({ projectId, revision }) => node.read((c) => isInForce(c, node.time(), projectId, revision), "engine"),
 		nextEnd: () => node.read((c) => nextEnd(c, node), "engine"),
-		leave: ({ holder }) => node.write((c) => leave(c, holder), "engine"),
+		leave: ({ holder }) => node.write(async (c) => void (await c.run(LEAVE, holder)), "engine"),
 		// Not in a transaction that a node could leave open while it is frozen.
 		share: ({ holder }) => node.read((c) => share(c, node, holder), "engine"),
 		takeSweep: (p) => node.read((c) => takeSweep(c, node.time(), p), "engine"),
@@ -285,20 +281,20 @@ export class Wakes {
 const LONGEST_MS = 86_400_000;
 
 const TAKE = sql(`
-	INSERT INTO posthorn.sweeper AS s (one, holder, until) VALUES (true, $2, ${NOW} + $3)
+	INSERT INTO posthorn.sweeper AS s (one, holder, until) VALUES (true, $holder, ${NOW} + $termMs)
 	ON CONFLICT (one) DO UPDATE SET holder = excluded.holder, until = excluded.until
-	WHERE s.holder = $2 OR s.until <= ${NOW} OR s.until > ${NOW} + ${LONGEST_MS} OR (s.holder IS NULL AND $4)`);
+	WHERE s.holder = $holder OR s.until <= ${NOW} OR s.until > ${NOW} + ${LONGEST_MS} OR (s.holder IS NULL AND $early)`);
 
-const END = sql(`UPDATE posthorn.sweeper SET holder = NULL, until = ${NOW} + $3 WHERE holder = $2`);
+const END = sql(`UPDATE posthorn.sweeper SET holder = NULL, until = ${NOW} + $restMs WHERE holder = $holder`);
 
 /**
  * One node sweeps at a time, so that the work is done once. Only that depends on it: steps of several nodes at once (those
  * of the previous release don't ask) delete nothing twice and nothing that is needed.
  */
 async function takeSweep(c: Session, time: LeaseTime, p: Parameters<PeerStorage["takeSweep"]>[0]): Promise<boolean> {
-	return (await c.run(TAKE, time.database, p.holder, p.termMs, p.early)) > 0;
+	return (await c.run(TAKE, { now: time.database, ...p })) > 0;
 }
 
 async function endSweep(c: Session, time: LeaseTime, p: Parameters<PeerStorage["endSweep"]>[0]): Promise<void> {
-	await c.run(END, time.database, p.holder, p.restMs);
+	await c.run(END, { now: time.database, ...p });
 }
