@@ -18,7 +18,6 @@ import {
 	findProject,
 	internTypes,
 	numberArray,
-	numberColumns,
 	pack,
 	type Row,
 	type Session,
@@ -50,27 +49,22 @@ export async function appendEvents(
 	{ requests, waits = false }: Params<"appendEvents">,
 ): Promise<AppendResult[]> {
 	const resolved = await resolve(connections, requests);
-	const results = new Map<Resolved, AppendResult>();
 	const known = resolved.filter((one) => one !== null);
-	const fresh = known.filter((one) => one.rows.length > 0);
-	const rest = withoutRepeats(fresh);
-	let lost = false;
+	const fresh = known.filter(({ rows }) => rows.length > 0);
+	const results = new Map<Resolved, AppendResult>();
+	/** Whether a connection broke, so that the log may have the events. */
+	let isLost = false;
 	try {
-		if (rest.length > 0) await appendNew(connections, rest, waits, results);
-	} catch (error) {
-		if (waits && isLocked(error)) return requests.map((request) => lockedResult({ request }, false));
-		if (!isConnectionLost((error as Error).cause)) throw error;
-		lost = true;
-	}
-	const left = fresh.filter((one) => !results.has(one));
-	if (left.length > 0) {
-		try {
-			const appended = await connections.holding("publish", waits, (c) => appendAgainstLog(c, left, waits, lost));
-			for (const [i, one] of left.entries()) results.set(one, appended[i]!);
-		} catch (error) {
-			if (!waits || !isLocked(error)) throw error;
-			for (const one of left) results.set(one, lockedResult(one, lost));
+		isLost = await appendNew(connections, withoutRepeats(fresh), waits, results);
+		const left = fresh.filter((one) => !results.has(one));
+		if (left.length > 0) {
+			const compared = await connections.holding("publish", waits, (c) => appendAgainstLog(c, left, waits, isLost));
+			for (const [i, one] of left.entries()) results.set(one, compared[i]!);
 		}
+	} catch (error) {
+		// Only a call for one project waits.
+		if (!waits || !isLocked(error)) throw error;
+		for (const one of known) results.set(one, lockedResult(one, isLost));
 	}
 	return resolved.map((one) => {
 		if (one === null) return { kind: "no_project" };
@@ -124,38 +118,47 @@ function withoutRepeats(all: readonly Resolved[]): Resolved[] {
 	return all.filter(({ projectNo }) => !repeating.has(projectNo));
 }
 
-/** Appends new events in one round trip, or two if a project was recently locked. */
+/**
+ * Appends new events in one round trip, or two if a project was recently locked. Requests of projects with an event that
+ * isn't new get no result.
+ *
+ * @returns whether the connection broke, so that it's unknown whether all were appended or none; none has a result then
+ */
 async function appendNew(
 	connections: Connections,
 	all: readonly Resolved[],
 	waits: boolean,
 	results: Map<Resolved, AppendResult>,
-): Promise<void> {
+): Promise<boolean> {
+	if (all.length === 0) return false;
 	const { suspects } = connections;
 	const projects = new Set(all.map(({ projectNo }) => projectNo));
 	const looksFirst = waits || [...projects].some((projectNo) => suspects.has(projectNo));
-	const { held, appended } = await connections.holding("publish", waits, async (c) => {
+	const append = async (c: Session) => {
 		const holding = holdLogs(c, projects, waits);
 		const free = looksFirst ? await holding : projects;
 		const rows = all.filter(({ projectNo }) => free.has(projectNo)).flatMap((one) => one.rows);
-		const appending = rows.length > 0 ? appendRows(c, rows, waits) : { ends: new Map(), known: new Set<number>() };
-		const [held, appended] = await Promise.all([holding, appending, c.commit()]);
-		return { held, appended };
-	});
-	const { ends, known } = appended;
-	for (const projectNo of projects) {
-		if (!held.has(projectNo)) suspects.add(projectNo);
-		else if (looksFirst) suspects.delete(projectNo);
-	}
-	for (const one of all) {
-		let seq = ends.get(one.projectNo);
-		if (seq === undefined) {
-			if (!known.has(one.projectNo)) results.set(one, lockedResult(one, false));
-			continue;
+		const [held, appended] = await Promise.all([holding, appendRows(c, rows, waits), c.commit()]);
+		return { held, ...appended };
+	};
+	try {
+		const { held, ends, known } = await connections.holding("publish", waits, append);
+		for (const projectNo of projects) {
+			if (!held.has(projectNo)) suspects.add(projectNo);
+			else if (looksFirst) suspects.delete(projectNo);
 		}
-		const events = one.rows.map(({ createdAt }) => ({ seq: ++seq!, createdAt, repeated: false }));
-		ends.set(one.projectNo, seq);
-		results.set(one, { kind: "appended", events });
+		for (const one of all) {
+			const before = ends.get(one.projectNo);
+			if (before !== undefined) {
+				const events = one.rows.map(({ createdAt }, i) => ({ seq: before + i + 1, createdAt, repeated: false }));
+				results.set(one, { kind: "appended", events });
+				ends.set(one.projectNo, before + events.length);
+			} else if (!known.has(one.projectNo)) results.set(one, lockedResult(one, false));
+		}
+		return false;
+	} catch (error) {
+		if (isConnectionLost((error as Error).cause)) return true;
+		throw error;
 	}
 }
 
@@ -197,11 +200,11 @@ async function appendAgainstLog(
 	const outcomes = new Map(
 		mine.map((one) => [one, decide(one, there, fresh, maybeOurs || one.request.maybeWritten === true)]),
 	);
-	const { ends }: Pick<Appended, "ends"> = fresh.length === 0 ? { ends: new Map() } : await appendRows(c, fresh, waits);
-	const mute = new Set(fresh.map(({ projectNo }) => projectNo).filter((projectNo) => !ends.has(projectNo)));
+	const { ends } = await appendRows(c, fresh, waits);
+	const refused = new Set(fresh.map(({ projectNo }) => projectNo).filter((projectNo) => !ends.has(projectNo)));
 	return all.map((one): AppendResult => {
 		const outcome = outcomes.get(one);
-		if (outcome === undefined || mute.has(one.projectNo)) return lockedResult(one, maybeOurs);
+		if (outcome === undefined || refused.has(one.projectNo)) return lockedResult(one, maybeOurs);
 		if (outcome.kind === "conflict") return outcome;
 		const seqOf = (nth: number) => ends.get(one.projectNo)! + nth;
 		const events = outcome.events.map(({ seq, nth, createdAt, repeated }): AppendedEvent => {
@@ -231,17 +234,19 @@ function decide(
 	there: Map<string, There>,
 	fresh: NewRow[],
 	maybeOurs: boolean,
-) {
-	const added = new Map<string, There>();
+): Outcome {
 	const before = fresh.filter((row) => row.projectNo === projectNo).length;
+	const news: NewRow[] = [];
+	const added = new Map<string, There>();
 	const conflicts: number[] = [];
 	const events: (There & { repeated: boolean })[] = [];
 	for (const [index, row] of rows.entries()) {
 		const key = `${projectNo}/${row.id}`;
 		const found = added.get(key) ?? there.get(key);
 		if (found === undefined) {
+			news.push(row);
 			const { createdAt, publishedAt, body } = row;
-			const one = { seq: null, nth: before + added.size + 1, createdAt, publishedAt, body };
+			const one = { seq: null, nth: before + news.length, createdAt, publishedAt, body };
 			added.set(key, one);
 			events.push({ ...one, repeated: false });
 			continue;
@@ -251,10 +256,10 @@ function decide(
 			events.push({ ...found, repeated: !(maybeOurs && isOurs(found, row)) });
 		else conflicts.push(index);
 	}
-	if (conflicts.length > 0) return { kind: "conflict", indexes: conflicts } satisfies Outcome;
+	if (conflicts.length > 0) return { kind: "conflict", indexes: conflicts };
 	for (const [key, one] of added) there.set(key, one);
-	fresh.push(...rows.filter((_, i) => events[i]!.seq === null && !events[i]!.repeated));
-	return { kind: "appended", events } satisfies Outcome;
+	fresh.push(...news);
+	return { kind: "appended", events };
 }
 
 const isOurs = (there: There, row: NewRow): boolean =>
@@ -298,8 +303,8 @@ const ALARM = `
 const append = (alarm: string, ready: string) => `
 	WITH alarm AS MATERIALIZED (${alarm}), ready AS MATERIALIZED (${ready}), given AS MATERIALIZED (
 		SELECT * FROM unnest(
-			$1::bigint[], $2::bigint[], $3::text[], $4::integer[], $5::bigint[], $6::bigint[], $7::bigint[], $8::integer[],
-			$9::integer[]
+			$projects::bigint[], $places::bigint[], $ids::text[], $types::integer[], $typePlaces::bigint[],
+			$createdAt::bigint[], $publishedAt::bigint[], $starts::integer[], $lengths::integer[]
 		) AS g (project_no, place, id, type, type_place, created_at, published_at, start, length)
 		WHERE project_no IN (SELECT project_no FROM ready)
 	), known AS MATERIALIZED (
@@ -320,7 +325,7 @@ const append = (alarm: string, ready: string) => `
 	), appended AS (
 		INSERT INTO posthorn.events (project_no, seq, id, type, type_seq, created_at, published_at, body)
 		SELECT g.project_no, l.before + g.place, g.id, g.type, t.before + g.type_place, g.created_at, g.published_at,
-			substring($10::bytea FROM g.start + 1 FOR g.length)
+			substring($bodies::bytea FROM g.start + 1 FOR g.length)
 		FROM given g JOIN log_end l ON l.project_no = g.project_no
 			JOIN type_end t ON t.project_no = g.project_no AND t.type = g.type
 	), rung AS (
@@ -351,21 +356,23 @@ interface Appended {
 
 /** In a transaction that holds logs by {@link holdLogs}. Appends nothing to others. */
 async function appendRows(c: Session, rows: readonly NewRow[], waits = false): Promise<Appended> {
+	if (rows.length === 0) return { ends: new Map(), known: new Set() };
 	const places = new Counter<number>();
 	const typePlaces = new Counter<string>();
-	const bodies = pack(rows.map((row) => row.body));
-	const answer = await c.rows<{ project_no: number; before: number | null }>(
-		waits ? APPEND_ALL : APPEND_FREE,
-		numberArray(rows.map((row) => row.projectNo)),
-		numberArray(rows.map((row) => places.next(row.projectNo))),
-		textArray(rows.map((row) => row.id)),
-		numberArray(rows.map((row) => row.type)),
-		numberArray(rows.map((row) => typePlaces.next(`${row.projectNo}/${row.type}`))),
-		...numberColumns(rows, "createdAt", "publishedAt"),
-		numberArray(bodies.starts),
-		numberArray(bodies.lengths),
-		bodies.bytes,
-	);
+	const { bytes: bodies, starts, lengths } = pack(rows.map((row) => row.body));
+	const numbers = (each: (row: NewRow) => number) => numberArray(rows.map(each));
+	const answer = await c.rows<{ project_no: number; before: number | null }>(waits ? APPEND_ALL : APPEND_FREE, {
+		projects: numbers(({ projectNo }) => projectNo),
+		places: numbers(({ projectNo }) => places.next(projectNo)),
+		ids: textArray(rows.map((row) => row.id)),
+		types: numbers(({ type }) => type),
+		typePlaces: numbers(({ projectNo, type }) => typePlaces.next(`${projectNo}/${type}`)),
+		createdAt: numbers(({ createdAt }) => createdAt),
+		publishedAt: numbers(({ publishedAt }) => publishedAt),
+		starts: numberArray(starts),
+		lengths: numberArray(lengths),
+		bodies,
+	});
 	const ends = new Map<number, number>();
 	const known = new Set<number>();
 	for (const { project_no, before } of answer) {
