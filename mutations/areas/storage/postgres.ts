@@ -44,7 +44,7 @@ export const STORAGE_POSTGRES = [
 		},
 		{
 			name: "postgres-settle-unanswered-is-stale",
-			find: 'if (known.length > 0 && known.every((id, i) => id === storedId(one.attempts[i]!))) return "settled";',
+			find: 'if (isCommitted(one, logged)) return "settled";',
 			replace: "",
 			tests: inPostgres("faults"),
 			why: "A commit whose response was lost has the project dropped and its events read again.",
@@ -58,7 +58,7 @@ export const STORAGE_POSTGRES = [
 		},
 		{
 			name: "postgres-settle-twice-in-one",
-			find: "known.some((id) => id !== undefined) || repeatsItself(one)",
+			find: "one.attempts.some((row) => logged.has(row)) || repeatsItself(one)",
 			replace: "repeatsItself(one)",
 			only: "settling",
 			why: "An attempt that is logged already takes the whole commit with it, or is logged twice.",

@@ -247,17 +247,11 @@ const FIND_LOGGED = sql(`
 		ORDER BY a.id LIMIT 1
 	) logged`);
 
-/** An attempt and its index in the settlement. */
-interface IndexedAttempt extends AttemptRow {
-	readonly nth: number;
-}
-
-/** @returns by the attempt's index, the stored id under which it is logged */
-export async function findLogged(c: Session, rows: readonly AttemptRow[]): Promise<Map<number, string>> {
-	const indexed = rows.map((row, nth): IndexedAttempt => ({ ...row, nth }));
-	const { first = [], later = [] } = Object.groupBy(indexed, (row) => (isFirst(row) ? "first" : "later"));
+/** @returns the stored ids of those that are logged */
+export async function findLogged(c: Session, rows: readonly AttemptRow[]): Promise<Map<AttemptRow, string>> {
+	const { first = [], later = [] } = Object.groupBy(rows, (row) => (isFirst(row) ? "first" : "later"));
 	const [passed, found] = await Promise.all([passedByLanes(c, first), inLog(c, later)]);
-	for (const [nth, id] of await inLog(c, passed)) found.set(nth, id);
+	for (const [row, id] of await inLog(c, passed)) found.set(row, id);
 	return found;
 }
 
@@ -272,7 +266,7 @@ const LANES = sql(`
 	) lane`);
 
 /** Events that their lanes have passed, or whose webhook no longer has a lane. */
-async function passedByLanes(c: Session, rows: readonly IndexedAttempt[]): Promise<IndexedAttempt[]> {
+async function passedByLanes(c: Session, rows: readonly AttemptRow[]): Promise<AttemptRow[]> {
 	if (rows.length === 0) return [];
 	const byLane = new Map(rows.map((row) => [laneOf(row.projectNo, row.webhookNo), row]));
 	const lanes = await c.rows<{ project_no: number; webhook_no: number; position: number; open: readonly number[] }>(
@@ -288,19 +282,20 @@ async function passedByLanes(c: Session, rows: readonly IndexedAttempt[]): Promi
 
 const laneOf = (projectNo: number, webhookNo: number): string => `${projectNo}/${webhookNo}`;
 
-async function inLog(c: Session, rows: readonly IndexedAttempt[]): Promise<Map<number, string>> {
+async function inLog(c: Session, rows: readonly AttemptRow[]): Promise<Map<AttemptRow, string>> {
 	if (rows.length === 0) return new Map();
 	const oldest = oldestEvents(rows);
 	const found = await c.rows<{ nth: number; id: string }>(
 		FIND_LOGGED,
-		...numberColumns(rows, "nth", "projectNo", "webhookNo"),
+		numberArray([...rows.keys()]),
+		...numberColumns(rows, "projectNo", "webhookNo"),
 		...numberColumns(
 			rows.map(({ attempt }) => attempt),
 			...(["seq", "replay", "attempt"] as const),
 		),
 		...numberColumns(oldest, "projectNo", "seq"),
 	);
-	return new Map(found.map(({ nth, id }) => [nth, id]));
+	return new Map(found.map(({ nth, id }) => [rows[nth]!, id]));
 }
 
 /** For each project, the first event of the log and the first test event, which are numbered downward. */

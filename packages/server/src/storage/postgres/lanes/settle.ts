@@ -140,31 +140,21 @@ type Held = { project_no: number; generation: number | null; last_seq: number };
 
 /** Settles each project separately: a stale settlement doesn't affect the others. */
 async function settleRound(c: Session, round: readonly NumberedSettlement[], waits: boolean): Promise<Verdict[]> {
-	const rows = round.flatMap(({ attempts }) => attempts);
 	const [held, occupied, logged] = await Promise.all([
 		c.rows<Held>(waits ? HOLD_ALL : HOLD_FREE, numberArray(round.map(({ projectNo }) => projectNo))),
-		waits
-			? new Set<number>()
-			: holdLanes(
-					c,
-					round.flatMap(({ moves }) => Object.values(moves).flat() as WebhookNumbers[]),
-				),
-		findLogged(c, rows),
+		waits ? new Set<number>() : holdLanes(c, round.flatMap(lanesOf)),
+		findLogged(c, round.flatMap(attemptsOf)),
 	]);
 	const holds = new Map(held.map((hold) => [hold.project_no, hold]));
 	const accepted: NumberedSettlement[] = [];
-	let first = 0;
 	const verdicts = round.map((one): Verdict => {
-		const from = first;
-		first += one.attempts.length;
 		const hold = holds.get(one.projectNo);
 		if (hold === undefined) return waits ? "stale" : "locked";
 		if (hold.generation !== c.storedGeneration(one.settlement.generation)) return "stale";
 		if (one.moves.lanes.some(({ position }) => position > hold.last_seq)) return "stale";
 		if (occupied.has(one.projectNo)) return "locked";
-		const known = one.attempts.map((_, i) => logged.get(from + i));
-		if (known.length > 0 && known.every((id, i) => id === storedId(one.attempts[i]!))) return "settled";
-		if (known.some((id) => id !== undefined) || repeatsItself(one)) {
+		if (isCommitted(one, logged)) return "settled";
+		if (one.attempts.some((row) => logged.has(row)) || repeatsItself(one)) {
 			const { projectId } = one.settlement;
 			process.emitWarning(`An attempt of project ${projectId} was settled twice; its settlement was refused.`);
 			return "stale";
@@ -172,7 +162,7 @@ async function settleRound(c: Session, round: readonly NumberedSettlement[], wai
 		accepted.push(one);
 		return "settled";
 	});
-	const attempts = accepted.flatMap((one) => one.attempts);
+	const attempts = accepted.flatMap(attemptsOf);
 	const moves = joinMoves(accepted);
 	await Promise.all([
 		...(attempts.length > 0 ? [logAttempts(c, attempts)] : []),
@@ -182,7 +172,12 @@ async function settleRound(c: Session, round: readonly NumberedSettlement[], wai
 	return verdicts;
 }
 
-const storedId = ({ attempt }: AttemptRow): string => toStoredId(attempt.id);
+const attemptsOf = ({ attempts }: NumberedSettlement) => attempts;
+const lanesOf = ({ moves }: NumberedSettlement): WebhookNumbers[] => Object.values(moves).flat() as WebhookNumbers[];
+
+/** Whether the same settlement was committed before, without a response: all of its attempts are logged under their ids. */
+const isCommitted = ({ attempts }: NumberedSettlement, logged: ReadonlyMap<AttemptRow, string>): boolean =>
+	attempts.length > 0 && attempts.every((row) => logged.get(row) === toStoredId(row.attempt.id));
 
 /** Whether a settlement holds the same attempt of a delivery twice. */
 function repeatsItself({ attempts }: NumberedSettlement): boolean {
@@ -227,9 +222,10 @@ export async function settleHandedOver(
 async function settleOne(
 	c: Session,
 	handedOver: HandedOver,
-	{ projectNo, settlement, attempts, moves }: NumberedSettlement,
+	numbered: NumberedSettlement,
 	waits: boolean,
 ): Promise<"settled" | "stale"> {
+	const { projectNo, settlement, attempts, moves } = numbered;
 	const { lastSeq } = await lockProject(c, projectNo, waits);
 	if (moves.lanes.some(({ position }) => position > lastSeq)) return "stale";
 	const webhookNo = await findWebhook(c, projectNo, handedOver.webhookId);
@@ -238,8 +234,7 @@ async function settleOne(
 		c.run(TAKE, projectNo, webhookNo, seq, replay, c.storedGeneration(settlement.generation)),
 		findLogged(c, attempts),
 	]);
-	const isSame = attempts.length > 0 && attempts.every(({ attempt }, i) => logged.get(i) === toStoredId(attempt.id));
-	if (taken === 0 || logged.size > 0) return isSame ? "settled" : "stale";
+	if (taken === 0 || logged.size > 0) return isCommitted(numbered, logged) ? "settled" : "stale";
 	await Promise.all([
 		...(attempts.length > 0 ? [logAttempts(c, attempts)] : []),
 		moveDeliveries(c, moves),
