@@ -214,7 +214,7 @@ const FORGET_FORKS = "DELETE FROM posthorn.log_forks WHERE epoch < $1 AND lost I
 /** Joins the server's current epoch, and begins it if no node has. */
 export async function joinEpoch(
 	config: PoolConfig,
-	{ memory, ends, claims, claimed, termMs, now }: Joining,
+	joining: Joining,
 	check: (client: ClientBase) => Promise<void>,
 ): Promise<Joined> {
 	const client = new Client({ ...config, application_name: "posthorn epoch", query_timeout: JOIN_TIMEOUT_MS });
@@ -225,36 +225,44 @@ export async function joinEpoch(
 		await config.onConnect?.(client);
 		await check(client);
 		await client.query(`BEGIN; SET LOCAL statement_timeout = ${JOIN_TIMEOUT_MS}; ${LOCK}`);
-		const server = await describe(client);
-		memory?.refuseFormer(server);
-		let { epoch } = server;
-		// If the timeline is the same, the position must have gone back: nothing else leads here.
-		if (epoch === null || !isOf(server, epoch) || epoch.id === memory?.current.id) {
-			const { system, timeline } = server;
-			epoch = { no: (epoch?.no ?? 0) + 1, id: randomBytes(4).toString("hex"), system, timeline };
-			const begun = await client.query<{ open_at: number }>(BEGIN_EPOCH, [
-				...[epoch.no, epoch.id, system, timeline],
-				...[termMs, now],
-			]);
-			if (epoch.no > 1) {
-				if (server.epoch !== null && (await isCopy(client, server, server.epoch, memory !== null, now)))
-					await beginQuarantine(client);
-				await client.query(FORK_LOGS, [epoch.no]);
-				await client.query(HOLD_LEASES, [begun.rows[0]!.open_at]);
-				await client.query(FORGET_FORKS, [epoch.no - EPOCHS_KEPT + 1]);
-			}
-		} else await client.query(SET_XID, [epoch.no]);
-		const lost = memory === null || ends.size === 0 ? [] : await recordLost(client, memory.current, ends, now);
-		const kept = await keptClaims(client, claimed, claims());
-		const [opens] = (await client.query<{ ms: number }>(OPENS_IN, [now])).rows;
+		const joined = await joinOn(client, joining);
 		await client.query("COMMIT");
 		await client.end();
-		return { epoch, lost, kept, opensInMs: Math.max(0, opens!.ms) };
+		return joined;
 	} catch (error) {
 		// Doesn't wait for a server that may be gone.
 		client.connection.stream.destroy();
 		throw error;
 	}
+}
+
+/** For a transaction that holds the lock. */
+async function joinOn(client: ClientBase, joining: Joining): Promise<Joined> {
+	const { memory, ends, claims, claimed, now } = joining;
+	const server = await describe(client);
+	memory?.refuseFormer(server);
+	let { epoch } = server;
+	// If the timeline is the same, the position must have gone back: nothing else leads here.
+	if (epoch === null || !isOf(server, epoch) || epoch.id === memory?.current.id)
+		epoch = await beginEpoch(client, server, joining);
+	else await client.query(SET_XID, [epoch.no]);
+	const lost = memory === null || ends.size === 0 ? [] : await recordLost(client, memory.current, ends, now);
+	const kept = await keptClaims(client, claimed, claims());
+	const [opens] = (await client.query<{ ms: number }>(OPENS_IN, [now])).rows;
+	return { epoch, lost, kept, opensInMs: Math.max(0, opens!.ms) };
+}
+
+async function beginEpoch(client: ClientBase, server: Server, { memory, termMs, now }: Joining): Promise<Epoch> {
+	const { epoch: before, system, timeline } = server;
+	const epoch = { no: (before?.no ?? 0) + 1, id: randomBytes(4).toString("hex"), system, timeline };
+	const values = [epoch.no, epoch.id, system, timeline, termMs, now];
+	const begun = await client.query<{ open_at: number }>(BEGIN_EPOCH, values);
+	if (before === null) return epoch;
+	if (await isCopy(client, server, before, memory !== null, now)) await beginQuarantine(client);
+	await client.query(FORK_LOGS, [epoch.no]);
+	await client.query(HOLD_LEASES, [begun.rows[0]!.open_at]);
+	await client.query(FORGET_FORKS, [epoch.no - EPOCHS_KEPT + 1]);
+	return epoch;
 }
 
 /** Nodes that reported within this time still run, milliseconds. */
