@@ -257,47 +257,61 @@ function countInRanges(
 function rangesOf(c: Connection, projectNo: number | null, kind: AttemptKind): Ranges | null {
 	if (projectNo === null) return null;
 	const { webhookIds, types: names } = kind;
-	const webhooks = webhookIds === undefined ? null : knownOf(webhookIds.map((id) => c.names.webhook(projectNo, id)));
+	const webhooks = webhookIds && knownOf(webhookIds.map((id) => c.names.webhook(projectNo, id)));
 	const types = names === undefined ? c.names.allTypes() : knownOf(names.map((name) => c.names.type(name)));
 	const statuses = statusesOf(kind);
-	if (webhooks?.length === 0 || types.length === 0 || statuses.length === 0) return null;
 	const seqs = seqsOf(c, projectNo, kind);
-	if (seqs !== null) {
-		if (seqs.length === 0) return null;
-		// The few attempts of these events, in the order of the events, the newest of each delivery first: no other index is
-		// considered. A join can't be read in this order without sorting, so the newest of each event are listed.
-		const selection = `
-			FROM (
-				SELECT attempts.* FROM json_each(?4) event CROSS JOIN json_each((
-					SELECT json_group_array(no) FROM (
-						SELECT no FROM attempts INDEXED BY attempts_by_delivery
-						WHERE project_no = ?1 AND seq = event.value
-						ORDER BY webhook_no DESC, replay DESC, attempt DESC LIMIT ?5
-					)
-				)) newest CROSS JOIN attempts ON attempts.no = newest.value
-				LIMIT ?5
-			)
-			WHERE id >= ?2 AND id < ?3
-				${webhooks === null ? "" : "AND webhook_no IN (SELECT value FROM json_each(?6))"}
-				${statuses.length === STATUSES.length ? "" : `AND status IN (${statuses})`}
-				${names === undefined ? "" : `AND type IN (${types})`}`;
-		const { maxAttempts = NO_LIMIT } = kind;
-		return {
-			selections: [selection],
-			more: [JSON.stringify(seqs), maxAttempts, ...(webhooks === null ? [] : [JSON.stringify(webhooks)])],
-		};
-	}
-	const owners = webhooks === null ? ["project_no = ?1"] : webhooks.map((_, i) => `webhook_no = ?${4 + i}`);
+	if ([webhooks, types, statuses, seqs].some((list) => list?.length === 0)) return null;
+	return seqs === undefined
+		? rangesOfKinds(webhooks, statuses, types)
+		: rangeOfEvents(seqs, webhooks, statuses, names && types, kind.maxAttempts);
+}
+
+/** One for each webhook (or one of the project), status and type. */
+function rangesOfKinds(
+	webhooks: readonly number[] | undefined,
+	statuses: readonly number[],
+	types: readonly number[],
+): Ranges {
+	const owners = webhooks?.map((_, i) => `webhook_no = ?${4 + i}`) ?? ["project_no = ?1"];
 	const selections = owners.flatMap((owner) =>
 		statuses.flatMap((status) =>
 			types.map(
-				(type) => `
-				FROM attempts
-				WHERE ${owner} AND status = ${status} AND type = ${type} AND id >= ?2 AND id < ?3`,
+				(type) => `FROM attempts WHERE ${owner} AND status = ${status} AND type = ${type} AND id >= ?2 AND id < ?3`,
 			),
 		),
 	);
 	return { selections, more: webhooks ?? [] };
+}
+
+/**
+ * The few attempts of these events, in the order of the events, the newest of each delivery first: no other index is
+ * considered. A join can't be read in this order without sorting, so the newest of each event are listed.
+ */
+function rangeOfEvents(
+	seqs: readonly number[],
+	webhooks: readonly number[] | undefined,
+	statuses: readonly number[],
+	types: readonly number[] | undefined,
+	maxAttempts = NO_LIMIT,
+): Ranges {
+	const selection = `
+		FROM (
+			SELECT attempts.* FROM json_each(?4) event CROSS JOIN json_each((
+				SELECT json_group_array(no) FROM (
+					SELECT no FROM attempts INDEXED BY attempts_by_delivery
+					WHERE project_no = ?1 AND seq = event.value
+					ORDER BY webhook_no DESC, replay DESC, attempt DESC LIMIT ?5
+				)
+			)) newest CROSS JOIN attempts ON attempts.no = newest.value
+			LIMIT ?5
+		)
+		WHERE id >= ?2 AND id < ?3
+			${webhooks === undefined ? "" : "AND webhook_no IN (SELECT value FROM json_each(?6))"}
+			${statuses.length === STATUSES.length ? "" : `AND status IN (${statuses})`}
+			${types === undefined ? "" : `AND type IN (${types})`}`;
+	const listed = webhooks === undefined ? [] : [JSON.stringify(webhooks)];
+	return { selections: [selection], more: [JSON.stringify(seqs), maxAttempts, ...listed] };
 }
 
 /** SQLite's number for it. */
@@ -307,9 +321,9 @@ const knownOf = (numbers: readonly (number | null)[]): number[] => [
 	...new Set(numbers.filter((number) => number !== null)),
 ];
 
-/** The events that a filter names; null if it names none. */
-function seqsOf(c: Connection, projectNo: number, { eventId, seqs }: AttemptKind): readonly number[] | null {
-	if (eventId === undefined) return seqs ?? null;
+/** The events that a filter names; undefined if it names none. */
+function seqsOf(c: Connection, projectNo: number, { eventId, seqs }: AttemptKind): readonly number[] | undefined {
+	if (eventId === undefined) return seqs;
 	const seq = findSeq(c, projectNo, eventId);
 	return seq === null || seqs?.includes(seq) === false ? [] : [seq];
 }
