@@ -27,7 +27,7 @@ import {
 } from "../shared/deliveries.ts";
 import { mayStill } from "./members.ts";
 import { holdWebhook } from "./registry.ts";
-import { Fragment, greatest, joinByKey, ofProject, type Query, recordsOf, sql } from "./sql.ts";
+import { Fragment, greatest, joinByKey, ofProject, type Query, rowsOf, sql } from "./sql.ts";
 import {
 	findWebhook,
 	holdProject,
@@ -58,7 +58,7 @@ export const nextOf = (project: number, webhook: number, seq: number): Query<Nex
 	ORDER BY seq, webhook_no LIMIT 1`;
 
 /** Deliveries as rows `g`: the project's number, the webhook's, the event's, and that of a replay. */
-const [given, endGiven] = recordsOf("no", "webhook", "seq", "replay");
+const given = rowsOf("no", "webhook", "seq", "replay");
 
 /** Joins the newest attempt `a` and the pending one `r` of each, or nulls: a step in an index for each. */
 const THEIR_LATEST = new Fragment({
@@ -90,11 +90,11 @@ interface Latest extends AttemptRow {
 	readonly next_due_at: number;
 }
 
-export const latestOf = (deliveries: string): Query<Latest> => sql`
+const latestOf = (deliveries: readonly object[]): Query<Latest> => sql`
 	SELECT g.seq AS given_seq, g.webhook AS given_webhook, a.id, a.seq, a.attempt, a.replay, a.status, a.status_code,
 		a.error_code, a.error, a.started_at, a.response_ms, a.next_retry_at, a.url, a.dismissed_at,
 		r.attempt AS next_attempt, r.replay AS next_replay, r.due_at AS next_due_at
-	FROM ${given}${deliveries}${endGiven} ${THEIR_LATEST}`;
+	FROM ${given(deliveries)} ${THEIR_LATEST}`;
 
 function newestAttemptOf(row: AttemptRow, webhookId: string): LatestAttempt["newest"] {
 	const { eventId: _, eventType: __, ...newest } = summaryOf(row, { webhookId, eventType: "" });
@@ -114,7 +114,7 @@ export function* readLatest(
 		if (!numbers.has(webhookId)) numbers.set(webhookId, yield* findWebhook(project, webhookId));
 	const asked = deliveries.map(({ webhookId, seq }) => ({ no: project, webhook: numbers.get(webhookId) ?? null, seq }));
 	const known = asked.filter(({ webhook }) => webhook !== null);
-	const found = known.length === 0 ? [] : yield* rows(latestOf(JSON.stringify(known)));
+	const found = known.length === 0 ? [] : yield* rows(latestOf(known));
 	const byDelivery = new Map(found.map((row) => [`${row.given_webhook} ${row.given_seq}`, row]));
 	const latest: LatestAttempt[] = [];
 	for (const [i, { webhook, seq }] of asked.entries()) {
@@ -195,7 +195,7 @@ export function* dismissDeliveries(
 	const asked = Array.from(known.values(), ({ webhook, seq }) => ({ no: project, webhook, seq }));
 	const changes: Part[] = [];
 	const dismissed = new Set<string>();
-	for (const last of yield* rows(latestOf(JSON.stringify(asked)))) {
+	for (const last of yield* rows(latestOf(asked))) {
 		if (last.id === null || last.next_attempt !== null || statusOf(last.status) !== "failed") continue;
 		const key = `${last.given_webhook} ${last.given_seq}`;
 		dismissed.add(key);
@@ -315,7 +315,7 @@ function* beginSeries(project: number, queue: QueueName, series: readonly NewSer
 		sql`
 			INSERT INTO posthorn.retries (project_no, webhook_no, seq, replay, attempt, queue, due_at)
 			SELECT ${project}, g.webhook, g.seq, g.replay, 1, ${QUEUE_CODE[queue]}, ${dueAt}
-			FROM ${given}${JSON.stringify(series)}${endGiven}`,
+			FROM ${given(series)}`,
 		...lanes.map(
 			([webhook, begun]) => sql`
 				UPDATE posthorn.lanes SET retries_waiting = retries_waiting + ${begun.length},
@@ -410,9 +410,9 @@ function* choose(
 	const deliveries = attempts.map(({ webhook, seq }) => ({ no: project, webhook, seq }));
 	const webhooks = [...new Set(attempts.map(({ webhook }) => webhook))].map((webhook) => ({ no: project, webhook }));
 	const [latest, live] = yield* together(
-		latestOf(JSON.stringify(deliveries)),
+		latestOf(deliveries),
 		sql<{ no: number; id: string }>`
-			SELECT w.no, w.id FROM ${given}${JSON.stringify(webhooks)}${endGiven} ${LIVE}
+			SELECT w.no, w.id FROM ${given(webhooks)} ${LIVE}
 			WHERE w.deleted_at IS NULL`,
 	);
 	const ids = new Map(live.map(({ no, id }) => [no, id]));

@@ -20,18 +20,7 @@ import {
 } from "../port/facts.ts";
 import type { LogEvent, NewEvent } from "../port/log.ts";
 import type { ProjectRef } from "../port/registry.ts";
-import {
-	among,
-	bytesOf,
-	endAmong,
-	endUnlocked,
-	greatest,
-	joinByKey,
-	type Query,
-	recordsOf,
-	sql,
-	unlocked,
-} from "./sql.ts";
+import { among, bytesOf, endUnlocked, greatest, joinByKey, type Query, rowsOf, sql, unlocked } from "./sql.ts";
 import {
 	appendFacts,
 	commit,
@@ -82,9 +71,9 @@ const storedId = (id: string): string => id.replaceAll("\0", "\ufffd").toWellFor
 const hex = (key: Uint8Array): string => Buffer.from(key).toString("hex");
 
 /** The keys of orders and of their customers as rows `g`, with bytes in hexadecimal. */
-const [givenKeys, endGivenKeys] = recordsOf("project", "order_id text", "customer text");
+const givenKeys = rowsOf("project", "order_id text", "customer text");
 /** … and the rest of new orders. */
-const [givenOrders, endGivenOrders] = recordsOf(
+const givenOrders = rowsOf(
 	"project",
 	"order_id text",
 	"digest text",
@@ -113,12 +102,12 @@ export function* recordOrders(
 			customer: hex(customerKey),
 		};
 	});
-	const keys = JSON.stringify(orders.map(({ orderId, customer }) => ({ project, order_id: orderId, customer })));
+	const keys = givenKeys(orders.map(({ orderId, customer }) => ({ project, order_id: orderId, customer })));
 	const [, earlier, customers] = yield* together(
 		holdLog(project),
 		sql<RecordedFact & { orderId: string }>`
-			SELECT o.order_id AS "orderId", o.digest, o.at, o.events FROM ${givenKeys}${keys}${endGivenKeys} ${ITS_ORDER}`,
-		sql<{ customer: string }>`SELECT g.customer FROM ${givenKeys}${keys}${endGivenKeys} ${ITS_CUSTOMER}`,
+			SELECT o.order_id AS "orderId", o.digest, o.at, o.events FROM ${keys} ${ITS_ORDER}`,
+		sql<{ customer: string }>`SELECT g.customer FROM ${keys} ${ITS_CUSTOMER}`,
 	);
 	const results = new Map(earlier.map((fact) => [fact.orderId, fact as RecordedFact]));
 	const fresh = newOrders(orders, results, new Set(customers.map(({ customer }) => customer)));
@@ -186,15 +175,15 @@ function addOrders(project: number, fresh: readonly FreshOrder[], appended: read
 	return [
 		sql`
 			INSERT INTO posthorn.store_customers (project_no, key)
-			SELECT g.project, ${CUSTOMER_KEY} FROM ${givenKeys}${JSON.stringify(customers)}${endGivenKeys}`,
+			SELECT g.project, ${CUSTOMER_KEY} FROM ${givenKeys(customers)}`,
 		sql`
 			INSERT INTO posthorn.store_orders (
 				project_no, order_id, digest, at, events, amount_cents, currency, basket_id)
 			SELECT g.project, g.order_id, ${DIGEST}, g.at, g.events, g.amount_cents, g.currency, g.basket_id
-			FROM ${givenOrders}${JSON.stringify(rows)}${endGivenOrders}`,
+			FROM ${givenOrders(rows)}`,
 		sql`
 			DELETE FROM posthorn.store_baskets
-			WHERE project_no = ${project} AND basket_id ${among}${JSON.stringify(baskets)}${endAmong}`,
+			WHERE project_no = ${project} AND basket_id ${among(baskets)}`,
 	];
 }
 

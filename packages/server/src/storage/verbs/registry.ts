@@ -16,7 +16,7 @@ import type {
 	WebhookRef,
 } from "../port/registry.ts";
 import { holdMembers, mayStill } from "./members.ts";
-import { among, endAmong, Fragment, fragment, isTrue, ofProject, projectNo, type Query, sql } from "./sql.ts";
+import { among, Fragment, fragment, isTrue, ofProject, projectNo, type Query, sql } from "./sql.ts";
 import { holdProject, now, openLog, row, rows, type Steps, together, wake } from "./verb.ts";
 
 type ProjectRow = Omit<Project, "apps"> & { readonly developer: boolean };
@@ -205,7 +205,7 @@ export function* createWebhook(
 const subscribe = (project: number, webhookId: string, events: readonly string[], lastSeq: number): Query => sql`
 	INSERT INTO posthorn.subscriptions (${projectNo}webhook_no, type, from_seq)
 	SELECT ${projectNo}w.no, t.code, ${lastSeq} FROM posthorn.webhooks w CROSS JOIN posthorn.event_types t
-	WHERE w.project_no = ${project} AND w.id = ${webhookId} AND t.name ${among}${JSON.stringify(events)}${endAmong}
+	WHERE w.project_no = ${project} AND w.id = ${webhookId} AND t.name ${among(events)}
 	ON CONFLICT DO NOTHING`;
 
 /** Null if the webhook doesn't exist, or can't be resumed because the Developer app was removed. */
@@ -233,7 +233,7 @@ export function* updateWebhook(
 					sql`
 						DELETE FROM posthorn.subscriptions
 						WHERE ${ofProject} ${project} AND webhook_no = ${webhook} AND type NOT IN (
-							SELECT code FROM posthorn.event_types WHERE name ${among}${JSON.stringify(events)}${endAmong}
+							SELECT code FROM posthorn.event_types WHERE name ${among(events)}
 						)`,
 					subscribe(project, p.webhookId, events, lastSeq),
 				]),

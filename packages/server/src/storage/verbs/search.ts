@@ -19,7 +19,7 @@ import type {
 } from "../port/log.ts";
 import type { ProjectRef } from "../port/registry.ts";
 import { BUCKET, orderIdIn, referenceNumber, referencesIn, textFinder, withinBytes } from "../shared/bodies.ts";
-import { Fragment, forUpdate, fragment, joinByKey, least, type Query, recordsOf, sql } from "./sql.ts";
+import { Fragment, forUpdate, fragment, joinByKey, least, type Query, rowsOf, sql } from "./sql.ts";
 import { row, rows, type Steps, together } from "./verb.ts";
 
 interface Range {
@@ -29,8 +29,8 @@ interface Range {
 	readonly kept: number;
 }
 
-/** A JSON array of objects as rows `g (no, seq)`. */
-const [given, endGiven] = recordsOf("no", "seq");
+/** Objects as rows `g (no, seq)`. */
+const given = rowsOf("no", "seq");
 
 /** As a range with its order, so that PostgreSQL takes the primary key, however few events it expects of a project. */
 const GIVEN_EVENT = new Fragment({
@@ -142,7 +142,7 @@ export function* indexReferences(
 		sql`
 			INSERT INTO posthorn.event_references (project_no, bucket, ref, seq)
 			SELECT CAST(${project} AS bigint), g.seq / ${PER_BUCKET}, g.no, g.seq
-			FROM ${given}${JSON.stringify(added)}${endGiven}`,
+			FROM ${given(added)}`,
 		sql`
 			UPDATE posthorn.reference_ranges SET after_seq = ${next.after}, through_seq = ${next.through}
 			WHERE project_no = ${project}`,
@@ -231,7 +231,7 @@ export function* describeEvents(
 	if (seqs.length === 0) return [];
 	const found = yield* rows<EventSummary>(sql`
 		SELECT e.seq, e.id, t.name AS type, e.created_at AS "createdAt"
-		FROM ${given}${JSON.stringify(seqs.map((seq) => ({ no: project, seq })))}${endGiven} ${GIVEN_EVENT} ${ITS_TYPE}`);
+		FROM ${given(seqs.map((seq) => ({ no: project, seq })))} ${GIVEN_EVENT} ${ITS_TYPE}`);
 	const events = new Map(found.map((event) => [event.seq, event]));
 	return seqs.flatMap((seq) => events.get(seq) ?? []);
 }
@@ -243,7 +243,7 @@ export function* readOrderIds(
 ): Steps<EventOrder[]> {
 	if (seqs.length === 0) return [];
 	const found = yield* rows<{ seq: number; body: string }>(sql`
-		SELECT e.seq, ${BODY_TEXT} AS body FROM ${given}${JSON.stringify(seqs.map((seq) => ({ no: project, seq })))}${endGiven} ${GIVEN_EVENT}
+		SELECT e.seq, ${BODY_TEXT} AS body FROM ${given(seqs.map((seq) => ({ no: project, seq })))} ${GIVEN_EVENT}
 		WHERE length(e.body) <= ${maxBytes}`);
 	return found.flatMap(({ seq, body }) => {
 		const orderId = orderIdIn(body);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Fragment, fragment, sql } from "./sql.ts";
+import { among, Fragment, fragment, rowsOf, sql } from "./sql.ts";
 
 test("values become each engine's parameters, and SQLite has no schema", () => {
 	const find = (id: string, at: number) => sql`
@@ -21,6 +21,22 @@ test("a fragment is part of the text, and may differ by engine", () => {
 	expect(values).toEqual([null]);
 	expect(template.text("postgres")).toBe("SELECT id, name FROM posthorn.projects WHERE no = $1 FOR UPDATE");
 	expect(template.text("sqlite")).toBe("SELECT id, name FROM projects WHERE no = ?");
+});
+
+test("a list is one parameter, and the text around it is constant", () => {
+	const given = rowsOf("no", "currency text");
+	const find = (rows: readonly object[], names: readonly string[]) => sql`
+		SELECT g.no FROM ${given(rows)} WHERE g.currency ${among(names)} AND g.no > ${1}`;
+	const { template, values } = find([{ no: 1 }], ["a"]);
+	expect(values).toEqual(['[{"no":1}]', '["a"]', 1]);
+	expect(template.text("postgres")).toBe(
+		"SELECT g.no FROM json_to_recordset($1::json) AS g (no bigint, currency text) " +
+			"WHERE g.currency = ANY (ARRAY(SELECT json_array_elements_text($2::json))) AND g.no > $3",
+	);
+	expect(template.text("sqlite")).toMatch(
+		/^SELECT g\.no FROM \(SELECT value ->> 'no' AS no, value ->> 'currency' AS currency FROM jsonb?_each\(\?\)\) AS g WHERE/,
+	);
+	expect(find([], []).template).toBe(template);
 });
 
 test("a template can't be used with other fragments: its text is built once", () => {

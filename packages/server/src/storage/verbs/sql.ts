@@ -26,6 +26,9 @@ export class Fragment {
 /** The same text on both engines. */
 export const fragment = (text: string): Fragment => new Fragment({ postgres: text, sqlite: text });
 
+/** A list as one parameter, within text that makes rows or values of it. */
+export type List = readonly [before: Fragment, json: string, after: Fragment];
+
 /** A template with its fragments: what an engine prepares. */
 export class Template {
 	readonly #strings: readonly string[];
@@ -73,10 +76,12 @@ export interface Query<R = Row> {
 /** By their strings, which are the same array each time a template is evaluated. */
 const templates = new WeakMap<TemplateStringsArray, Template>();
 
-export function sql<R = Row>(strings: TemplateStringsArray, ...parts: readonly (Fragment | Value)[]): Query<R> {
+export function sql<R = Row>(strings: TemplateStringsArray, ...given: readonly (Fragment | List | Value)[]): Query<R> {
+	const parts = given.flat() as (Fragment | Value)[];
 	let template = templates.get(strings);
 	if (template === undefined) {
-		template = new Template(strings, parts);
+		const between = strings.flatMap((string, i) => (Array.isArray(given[i - 1]) ? ["", "", string] : string));
+		template = new Template(between, parts);
 		templates.set(strings, template);
 	} else template.mustFit(parts);
 	return { template, values: parts.filter((part): part is Value => !(part instanceof Fragment)) };
@@ -136,26 +141,26 @@ export const projectNo = new Fragment({ postgres: "project_no, ", sqlite: "" });
  */
 const EACH = Number(process.versions.sqlite?.split(".")[1]) >= 51 ? "jsonb_each" : "json_each";
 
-/** One of a list of texts: `name ${among}${JSON.stringify(names)}${endAmong}`. */
-export const among = new Fragment({
+/** One of a list of texts: `name ${among(names)}`. */
+export const among = (texts: readonly string[]): List => [BEFORE_TEXTS, JSON.stringify(texts), AFTER_TEXTS];
+const BEFORE_TEXTS = new Fragment({
 	postgres: "= ANY (ARRAY(SELECT json_array_elements_text(",
 	sqlite: `IN (SELECT value FROM ${EACH}(`,
 });
-export const endAmong = new Fragment({ postgres: "::json)))", sqlite: "))" });
+const AFTER_TEXTS = new Fragment({ postgres: "::json)))", sqlite: "))" });
 
 /**
- * A JSON array of objects as rows `g`, in its order: `FROM ${given}${json}${endGiven}`.
+ * Objects as rows `g`, in this order: `FROM ${given(objects)}` for `given = rowsOf("no", "currency text")`.
  *
- * @param columns names of numbers, or of others with their types on PostgreSQL: `currency text`
+ * @param columns names of numbers, or of others with their types on PostgreSQL
  */
-export function recordsOf(...columns: readonly string[]): readonly [given: Fragment, endGiven: Fragment] {
+export function rowsOf(...columns: readonly string[]): (objects: readonly object[]) => List {
 	const typed = columns.map((column) => (column.includes(" ") ? column : `${column} bigint`));
 	const names = typed.map((column) => column.slice(0, column.indexOf(" ")));
 	const read = names.map((name) => `value ->> '${name}' AS ${name}`).join(", ");
-	return [
-		new Fragment({ postgres: "json_to_recordset(", sqlite: `(SELECT ${read} FROM ${EACH}(` }),
-		new Fragment({ postgres: `::json) AS g (${typed.join(", ")})`, sqlite: ")) AS g" }),
-	];
+	const before = new Fragment({ postgres: "json_to_recordset(", sqlite: `(SELECT ${read} FROM ${EACH}(` });
+	const after = new Fragment({ postgres: `::json) AS g (${typed.join(", ")})`, sqlite: ")) AS g" });
+	return (objects) => [before, JSON.stringify(objects), after];
 }
 
 /** The bytes that a text shows in hexadecimal. */
