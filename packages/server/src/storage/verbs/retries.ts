@@ -103,6 +103,10 @@ interface Queued extends QueuedPosition {
 	readonly replay: number;
 }
 
+interface QueuedOfWebhook extends Queued {
+	readonly webhookId: string;
+}
+
 /** Only if something waits there. */
 const ITS_LANE = new Fragment({
 	postgres: `CROSS JOIN LATERAL (
@@ -129,7 +133,7 @@ export function* listUnattempted(
 ): Steps<UnattemptedPage> {
 	const from = positionOf(after);
 	const webhooks = yield* waitingWebhooks(project, webhookIds, from.webhookId);
-	const found: (Queued & { readonly webhookId: string })[] = [];
+	const found: QueuedOfWebhook[] = [];
 	for (const { no, id } of webhooks) {
 		const start = id === from.webhookId ? from.position : AFTER_RETRIES;
 		const queued = yield* rows<Queued>(sql`
@@ -140,16 +144,19 @@ export function* listUnattempted(
 		found.push(...queued.map((one) => ({ ...one, webhookId: id })));
 		if (found.length === limit) break;
 	}
+	return { rows: yield* described(project, found), next: nextPosition(webhooks, found, limit) };
+}
+
+/** Where the page after these rows begins; null if there is none. */
+function nextPosition(
+	webhooks: readonly KnownWebhook[],
+	found: readonly QueuedOfWebhook[],
+	limit: number,
+): string | null {
 	const [last, lastWebhook] = [found.at(-1), webhooks.at(-1)];
-	const isFull = found.length === limit && last !== undefined;
-	const isOver = !isFull && webhooks.length < WEBHOOKS_AT_A_TIME;
-	const next =
-		isOver || lastWebhook === undefined
-			? null
-			: isFull
-				? positionText(last.webhookId, last)
-				: positionText(lastWebhook.id, AFTER_ALL);
-	return { rows: yield* described(project, found), next };
+	if (found.length === limit && last !== undefined) return positionText(last.webhookId, last);
+	if (webhooks.length < WEBHOOKS_AT_A_TIME || lastWebhook === undefined) return null;
+	return positionText(lastWebhook.id, AFTER_ALL);
 }
 
 interface KnownWebhook {
@@ -179,10 +186,7 @@ function* waitingWebhooks(
 	return found.flat();
 }
 
-function* described(
-	project: number,
-	queued: readonly (Queued & { readonly webhookId: string })[],
-): Steps<WaitingRetry[]> {
+function* described(project: number, queued: readonly QueuedOfWebhook[]): Steps<WaitingRetry[]> {
 	const seqs = [...new Set(queued.map(({ seq }) => seq))];
 	const events = new Map((yield* describeEvents(project, { seqs })).map((event) => [event.seq, event]));
 	const waiting: WaitingRetry[] = [];
