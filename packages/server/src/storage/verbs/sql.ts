@@ -127,12 +127,12 @@ export const greatest = new Fragment({ postgres: "greatest", sqlite: "max" });
 export const least = new Fragment({ postgres: "least", sqlite: "min" });
 
 /**
- * In a condition, before a project's number: rows of lanes, subscriptions and retries. SQLite finds them by their webhook's
- * number, which it gives to only one webhook.
+ * `${ofProject} ${project}` limits lanes, subscriptions and retries of a webhook to its project, as PostgreSQL's indexes
+ * need. On SQLite a webhook's number is enough: the condition is always true.
  */
 export const ofProject = new Fragment({ postgres: "project_no =", sqlite: "0 <" });
 
-/** … and in a list of columns: SQLite's lanes and subscriptions have none. */
+/** The same column in a list of columns: SQLite's lanes and subscriptions don't have it. */
 export const projectNo = new Fragment({ postgres: "project_no, ", sqlite: "" });
 
 /**

@@ -88,7 +88,7 @@ export const KINDS = `
 		SELECT status, type FROM unnest($statuses::smallint[]) AS status CROSS JOIN known WHERE type > 0
 	)`;
 
-/** The first `$limit` attempts `a` of each row `kind`, and of each webhook if the scope is some. */
+/** The first `$limit` attempts `a` of each row `kind`; for the scope `webhooks`, those of each webhook. */
 function ofKinds(scope: Scope, order: Order, columns: string, condition = ""): string {
 	const isOfWebhooks = scope === "webhooks";
 	return `
@@ -119,9 +119,9 @@ const ofEachEvent = (most: string, condition = "") => `
 		${backwards(`seq = listed.no ${condition}`)}
 	) one LIMIT ${most}::bigint`;
 
-/** Whether a later attempt of the delivery is among those that were read. Only {@link hasLater} scopes have this column. */
+/** A column of event scopes: whether a later attempt of the same delivery was read, too. */
 export const HAS_LATER = "has_later";
-export const hasLater = (scope: Scope): boolean => scope === "events" || scope === "eachEvent";
+export const isEventScope = (scope: Scope): boolean => scope === "events" || scope === "eachEvent";
 
 /** The matches of an event scope: of webhooks `$webhooks` and among the first `$maxAttempts`, unless these are null. */
 function matchesOfEvents(scope: Scope, columns: string, since: string): string {
@@ -150,7 +150,7 @@ interface Find {
 
 /** A SELECT of matches in a single pass: the first `$limit` of each range. */
 function inOnePass(scope: Scope, { order, columns, since = "$from" }: Find): string {
-	if (hasLater(scope)) return matchesOfEvents(scope, columns, since);
+	if (isEventScope(scope)) return matchesOfEvents(scope, columns, since);
 	return `WITH ${KINDS} SELECT kind.status, kind.type, a.* FROM ${ofKinds(scope, order, columns)}`;
 }
 
@@ -162,9 +162,9 @@ const lastOf = (order: Order, attempts: string) => `
 	)`;
 const upToLast = (order: Order) => `id ${order === "ASC" ? "<=" : ">="} last.id`;
 
-/** The same, but a first pass finds the last of the first `$limit` of all: only up to it are columns read. */
+/** The same, but a first pass over ids finds the last of the first `$limit` of all ranges. Columns are read only up to it. */
 function inTwoPasses(scope: Scope, find: Find): string {
-	if (hasLater(scope)) return inOnePass(scope, find);
+	if (isEventScope(scope)) return inOnePass(scope, find);
 	const { order, columns } = find;
 	return `
 		WITH ${KINDS}, ${lastOf(order, `SELECT a.id FROM ${ofKinds(scope, order, "id")}`)}
@@ -186,7 +186,7 @@ const FITS_RESPONSE = `
  * the last one's id. If none fits, there is a single row that says only this.
  */
 function byScanning(scope: Scope, { order, columns, since = "$from" }: Find): string {
-	const [given, all, fitting] = hasLater(scope)
+	const [given, all, fitting] = isEventScope(scope)
 		? [
 				`found AS MATERIALIZED (${matchesOfEvents(scope, columns, since)})`,
 				"SELECT id FROM found",

@@ -48,7 +48,7 @@ import {
 	type Found,
 	findPositions,
 	HAS_LATER,
-	hasLater,
+	isEventScope,
 	isScan,
 	KINDS,
 	type Position,
@@ -183,7 +183,7 @@ export function listAttemptSummaries(
  * `$nearFrom` and `$nearTo`: see {@link nearOf}.
  */
 function followed(matches: string, kept: string, scope: Scope): string {
-	const [isFollowed, read] = hasLater(scope) ? [HAS_LATER, `, ${HAS_LATER}`] : [LATER_EXISTS, ""];
+	const [isFollowed, read] = isEventScope(scope) ? [HAS_LATER, `, ${HAS_LATER}`] : [LATER_EXISTS, ""];
 	return `
 		SELECT a.*, pending.replay AS next_replay, pending.due_at,
 			is_open AND ${isFollowed} AS is_followed,
@@ -261,7 +261,7 @@ interface PageRows extends Found<Row> {
 async function scanRows(c: Session, { scan }: RowStatements, search: Scan, ranges: Ranges, limit: number) {
 	const near = ranges.map((range) => nearOf(search, range));
 	const found = await scanMatches(c, scan, search, near, limit);
-	// Comparing responses until there is one more may take long.
+	// Finding out whether there is one more may take long.
 	return { ...found, hasMore: found.rows.length === limit };
 }
 
@@ -282,7 +282,7 @@ async function readRows(
 	const missing = limit + 1 - rows.length;
 	if (older === undefined || missing === 0) return upTo(limit, rows);
 	if (search.rangeCount * missing <= FEW_ROWS) return upTo(limit, [...rows, ...(await read(whole, older, missing))]);
-	// Mostly there are none, and the statement that reads rows sets up each day several times.
+	// Usually there are none. Finding that out by positions sets up each day once; reading rows does it several times.
 	const { rows: positions } = await findPositions(c, "DESC", search, [older], missing);
 	const shown = positions.slice(0, missing - 1);
 	const [highest, lowest] = [shown[0], shown.at(-1)];

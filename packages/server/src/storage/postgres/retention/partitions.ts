@@ -13,11 +13,11 @@ const DAY_MS = 86_400_000;
 /** Days that are created ahead, including today. */
 const DAYS_AHEAD = 3;
 /** How many webhooks the planner assumes a day's attempts to have. */
-const WEBHOOKS_TOLD = 1_000;
+const ASSUMED_WEBHOOKS = 1_000;
 /** A day as the number of days since the Unix epoch. */
 type Day = number;
 
-/** The leading characters of an id that encode its time, and how many of them give it to a third of a day. */
+/** An id begins with its time, in this many characters. The first few of them give it to a third of a day. */
 const TIME_CHARACTERS = 10;
 const COARSE_CHARACTERS = 5;
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -144,7 +144,7 @@ export async function makeDays(c: Session, days: readonly Day[]): Promise<void> 
 		// indexes other than a webhook's own.
 		await c.command(`
 			CREATE TABLE posthorn.${table} (LIKE posthorn.attempts INCLUDING ALL);
-			ALTER TABLE posthorn.${table} ALTER webhook_no SET (n_distinct = ${WEBHOOKS_TOLD});
+			ALTER TABLE posthorn.${table} ALTER webhook_no SET (n_distinct = ${ASSUMED_WEBHOOKS});
 			ALTER TABLE posthorn.attempts ATTACH PARTITION posthorn.${table} FOR VALUES FROM ('${from}') TO ('${to}')`);
 	}
 }
