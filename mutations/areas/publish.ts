@@ -19,14 +19,14 @@ export const PUBLISH = [
 		},
 		{
 			name: "publisher-forgets-maybe-written",
-			find: "if (result.maybeWritten) waiting.request = { ...waiting.request, maybeWritten: true };",
+			find: "if (appended.result.maybeWritten) waiting.request = { ...waiting.request, maybeWritten: true };",
 			replace: "",
 			why: "An event that a commit without a response wrote is reported as repeated, and not given to the lanes at once.",
 		},
 		{
 			name: "publisher-damage-fails-all",
-			find: "run: append, isPartial,",
-			replace: "run: append, isPartial: () => false,",
+			find: "ownerOf: ({ request }) => request.projectId,\n\t\t\tnumber",
+			replace: 'ownerOf: () => "",\n\t\t\tnumber',
 			why: "A damaged page of one project fails the publish calls that share a commit with its events.",
 		},
 		{

@@ -54,8 +54,9 @@ export const SETTLE = [
 		},
 		{
 			name: "settler-closed-is-settled",
-			find: 'error.code === "closed") return settlements.map(() => "stale");',
-			replace: 'error.code === "closed") return settlements.map(() => "settled");',
+			find: 'error.code === "closed") return;',
+			replace:
+				'error.code === "closed") {\n\t\t\t\t\tfor (const group of groups) group.result = "settled";\n\t\t\t\t\treturn;\n\t\t\t\t}',
 			why: "Outcomes that were not written count as written when the node stops.",
 		},
 		{
@@ -85,13 +86,13 @@ export const SETTLE = [
 		},
 		{
 			name: "settler-refuses-all",
-			find: "for (const one of groups) results.push(...(await this.#settle([one], apart)));",
-			replace: 'for (const _ of groups) results.push("refused");',
+			find: "for (const one of groups) await this.#settle([one], apart);",
+			replace: 'for (const one of groups) one.result = "refused";',
 			why: "One project's refused outcome has those of all others in its commit refused.",
 		},
 		{
 			name: "settler-locked-waits-for-all",
-			find: 'if (error.code === "locked") return this.#findLocked(groups, apart);',
+			find: 'if (error.code === "locked") return this.#settleUnlocked(groups, apart);',
 			replace: "",
 			why: "One locked row that no statement looks for holds up the commits of all projects.",
 		},

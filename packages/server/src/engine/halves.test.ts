@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { StorageError } from "../storage/port.ts";
 import { runByHalves } from "./halves.ts";
 
 /**
@@ -10,14 +11,13 @@ async function run(items: string, isBad: (item: string) => boolean, { isPartial 
 	const ran = await runByHalves([...items], {
 		async run(part) {
 			calls.push(part.join(""));
-			if (part.some(isBad)) throw new Error(part.join(""));
+			if (part.some(isBad)) throw new StorageError(isPartial ? "unusable" : "lost", part.join(""));
 			return part.map((item) => `${item}!`);
 		},
 		ownerOf: (item) => item.toLowerCase(),
-		isPartial: () => isPartial,
 		number,
 	});
-	const became = ran.map((one) => ("result" in one ? one.result : "-")).join("");
+	const became = [...ran.values()].map((one) => ("result" in one ? one.result : "-")).join("");
 	return { calls, became };
 }
 

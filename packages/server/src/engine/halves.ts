@@ -3,13 +3,11 @@ import { StorageError } from "../storage/port.ts";
 /** What became of an item: its result, or why it has none. */
 export type Ran<R> = { readonly result: R } | { readonly error: unknown };
 
-interface Search<T, R> {
+interface Batch<T, R> {
 	/** Runs these items, in order; resolves with a result for each, or rejects without having run any. */
 	readonly run: (items: readonly T[]) => Promise<readonly R[]>;
 	/** Items of one owner (a project) run or fail together, because they fail for the same reason. */
 	readonly ownerOf: (item: T) => string;
-	/** Whether some of the owners may be the reason for an error. */
-	readonly isPartial: (error: unknown) => boolean;
 	/** The caller's number of this search: each begins with other owners, in case those of the last one all failed. */
 	readonly number: number;
 }
@@ -20,19 +18,22 @@ const MAX_FAILED = 4;
 const STEP = (Math.sqrt(5) - 1) / 2;
 
 /**
- * Runs a batch. If some of its owners make it fail, they are found by halves, and don't keep the others from running. If
- * the first few that are tried by themselves all fail, it isn't because of them: then nothing else is tried.
+ * Runs a batch of distinct items. If some of its owners make it fail, they are found by halves, and don't keep the others
+ * from running. If the first few that are tried by themselves all fail, it isn't because of them: then nothing else is
+ * tried.
+ *
+ * @returns what became of each item, in the order of the items
  */
 export async function runByHalves<T, R>(
 	items: readonly T[],
-	{ run, ownerOf, isPartial, number }: Search<T, R>,
-): Promise<Ran<R>[]> {
+	{ run, ownerOf, number }: Batch<T, R>,
+): Promise<ReadonlyMap<T, Ran<R>>> {
 	const ran = new Map<T, Ran<R>>();
 	let hasRun = false;
 	let failedAlone = 0;
-	const isHopeless = () => !hasRun && failedAlone >= MAX_FAILED;
-	/** Returns why it failed, or null. */
-	const tryToRun = async (part: readonly T[]): Promise<{ readonly error: unknown } | null> => {
+
+	/** Returns why these items failed; null if they ran. */
+	async function tryToRun(part: readonly T[]): Promise<{ readonly error: unknown } | null> {
 		try {
 			const results = await run(part);
 			hasRun = true;
@@ -42,24 +43,26 @@ export async function runByHalves<T, R>(
 			for (const item of part) ran.set(item, { error });
 			return { error };
 		}
-	};
-	const search = async (owners: readonly (readonly T[])[]): Promise<void> => {
+	}
+
+	/** Runs each half of these owners' items, and the halves of one that fails. */
+	async function runHalves(owners: readonly (readonly T[])[]): Promise<void> {
 		const middle = Math.ceil(owners.length / 2);
 		for (const half of [owners.slice(0, middle), owners.slice(middle)]) {
-			if (isHopeless()) return;
+			if (!hasRun && failedAlone >= MAX_FAILED) return;
 			const failure = await tryToRun(half.flat());
 			if (failure === null) continue;
 			if (half.length === 1) failedAlone++;
-			else if (isPartial(failure.error)) await search(half);
+			else if (isPartial(failure.error)) await runHalves(half);
 		}
-	};
-	const failure = await tryToRun(items);
-	if (failure !== null && isPartial(failure.error)) {
-		const owners = [...Map.groupBy(items, ownerOf).values()];
-		const start = Math.floor(((number * STEP) % 1) * owners.length);
-		if (owners.length > 1) await search([...owners.slice(start), ...owners.slice(0, start)]);
 	}
-	return items.map((item) => ran.get(item)!);
+
+	const failure = await tryToRun(items);
+	if (failure === null || !isPartial(failure.error)) return ran;
+	const owners = [...Map.groupBy(items, ownerOf).values()];
+	const start = Math.floor(((number * STEP) % 1) * owners.length);
+	if (owners.length > 1) await runHalves([...owners.slice(start), ...owners.slice(0, start)]);
+	return ran;
 }
 
 /** Whether only some of the projects in a commit may be the reason for the error, such as a damaged page. */

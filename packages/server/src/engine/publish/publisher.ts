@@ -8,7 +8,7 @@ import { neverPause, runInSlices } from "../../base/turns.ts";
 import type { AppendedEvent, AppendRequest, AppendResult, LogEvent, LogStorage, NewEvent } from "../../storage/port.ts";
 import type { Directory } from "../cluster/directory.ts";
 import type { EventDraft, EventDrafts, EventFault, PublishOptions, PublishResult } from "../engine.ts";
-import { isPartial, runByHalves } from "../halves.ts";
+import { runByHalves } from "../halves.ts";
 import { faultsOf } from "./check.ts";
 
 /** Maximum time to batch events under load, milliseconds: less than a publisher notices. */
@@ -174,26 +174,21 @@ export class Publisher {
 			this.#handOn(part, results);
 			return results;
 		};
+		const ran = await runByHalves(batch, {
+			run: append,
+			ownerOf: ({ request }) => request.projectId,
+			number: this.#batches++,
+		});
 		const locked: Waiting[] = [];
 		const failed = new Set<string>();
-		const ran = await runByHalves(batch, {
-			...{ run: append, isPartial, number: this.#batches++ },
-			ownerOf: ({ request }) => request.projectId,
-		});
-		for (const [i, appended] of ran.entries()) {
-			const waiting = batch[i]!;
+		for (const [waiting, appended] of ran) {
 			if ("error" in appended) {
 				failed.add(waiting.request.projectId);
 				waiting.reject(appended.error);
-				continue;
-			}
-			const { result } = appended;
-			if (result.kind !== "locked") {
-				waiting.resolve(result);
-				continue;
-			}
-			if (result.maybeWritten) waiting.request = { ...waiting.request, maybeWritten: true };
-			locked.push(waiting);
+			} else if (appended.result.kind === "locked") {
+				if (appended.result.maybeWritten) waiting.request = { ...waiting.request, maybeWritten: true };
+				locked.push(waiting);
+			} else waiting.resolve(appended.result);
 		}
 		for (const projectId of failed) this.#options.lanes.recheck(projectId);
 		return locked;

@@ -146,14 +146,11 @@ export class Settler {
 
 	async #commit(batch: SettleItem[], apart: boolean): Promise<SettleItem[]> {
 		const groups = groupByLease(batch);
-		const tried = groups.filter(({ lease }) => !this.#ended.has(lease));
-		const verdicts = tried.length === 0 ? [] : await this.#settle(tried, apart);
-		const results = new Map(tried.map((group, i) => [group, verdicts[i]!]));
+		const live = groups.filter(({ lease }) => !this.#ended.has(lease));
+		if (live.length > 0) await this.#settle(live, apart);
 		const locked: SettleItem[] = [];
-		for (const group of groups) {
-			const { lease, items } = group;
+		for (const { lease, items, result } of groups) {
 			const { projectId } = lease;
-			const result = results.get(group) ?? "stale";
 			if (result === "locked") {
 				locked.push(...items);
 				this.#becameLocked(projectId);
@@ -190,91 +187,99 @@ export class Settler {
 		}
 	}
 
-	async #settle(groups: readonly Group[], apart: boolean): Promise<(Verdict | SettleResult)[]> {
+	/** Commits these groups and sets their results. Those of a closed database stay stale. */
+	async #settle(groups: readonly Group[], apart: boolean): Promise<void> {
 		for (let waitMs = RETRY_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
 			const settlements = groups.map(settlementNow);
 			try {
 				const verdicts = await this.#storage.settle({ settlements, waits: apart });
+				for (const [i, group] of groups.entries()) group.result = verdicts[i]!;
 				this.#failure.succeeded();
 				this.#pauseMs = 0;
-				return verdicts;
+				return;
 			} catch (error) {
-				if (error instanceof StorageError && error.code === "closed") return settlements.map(() => "stale");
-				if (!(error instanceof StorageError)) return this.#refused(groups, apart, error);
-				if (error.code === "locked") return this.#findLocked(groups, apart);
+				if (error instanceof StorageError && error.code === "closed") return;
+				if (!(error instanceof StorageError)) return this.#settleAcceptable(groups, apart, error);
+				if (error.code === "locked") return this.#settleUnlocked(groups, apart);
 				if (isPartial(error)) return this.#settleWritable(groups, apart);
-				this.#failure.failed(error, { settlements: settlements.length, retryInMs: waitMs });
+				this.#failure.failed(error, { settlements: groups.length, retryInMs: waitMs });
 				await sleep(this.#clock, waitMs);
 			}
 		}
 	}
 
-	/** A row that no statement checks for is locked: finds its settlement by bisection. */
-	async #findLocked(groups: readonly Group[], apart: boolean): Promise<(Verdict | SettleResult)[]> {
-		if (groups.length === 1) return ["locked"];
+	/** Storage rejects one of these groups: settles each separately, so that the others aren't delayed. */
+	async #settleAcceptable(groups: readonly Group[], apart: boolean, error: unknown): Promise<void> {
+		if (groups.length > 1) for (const one of groups) await this.#settle([one], apart);
+		else {
+			const group = groups[0]!;
+			this.#logger.error({ err: error, projectId: group.lease.projectId }, "storage rejected outcomes");
+			group.result = "refused";
+		}
+	}
+
+	/** A row that no statement checks for is locked: finds its group by bisection, and settles the others. */
+	async #settleUnlocked(groups: readonly Group[], apart: boolean): Promise<void> {
 		const half = Math.ceil(groups.length / 2);
-		const first = await this.#settle(groups.slice(0, half), apart);
-		return [...first, ...(await this.#settle(groups.slice(half), apart))];
+		if (groups.length === 1) groups[0]!.result = "locked";
+		else for (const part of [groups.slice(0, half), groups.slice(half)]) await this.#settle(part, apart);
 	}
 
 	/**
 	 * Something can't be written, such as a damaged page. The projects that it belongs to wait like locked ones, and the
-	 * others don't wait for them. If it is none of several, it may be all of the database, or only damaged projects have
-	 * outcomes: the next batch then waits, too, unless the last one was written.
+	 * others don't wait for them.
 	 */
-	async #settleWritable(groups: readonly Group[], apart: boolean): Promise<(Verdict | SettleResult)[]> {
-		const settle = (part: readonly Group[]) =>
-			this.#storage.settle({ settlements: part.map(settlementNow), waits: apart });
+	async #settleWritable(groups: readonly Group[], apart: boolean): Promise<void> {
 		const ran = await runByHalves(groups, {
-			...{ run: settle, isPartial, number: this.#searches++ },
+			run: (part) => this.#storage.settle({ settlements: part.map(settlementNow), waits: apart }),
 			ownerOf: ({ lease }) => lease.projectId,
+			number: this.#searches++,
 		});
-		const results = new Map<Group, Verdict | SettleResult>();
-		const others: Group[] = [];
-		const failed: { readonly group: Group; readonly error: unknown }[] = [];
-		for (const [i, one] of ran.entries()) {
-			const group = groups[i]!;
-			if ("result" in one) results.set(group, one.result);
-			else if (isPartial(one.error)) failed.push({ group, error: one.error });
-			else others.push(group);
+		const unwritable = new Map<Group, unknown>();
+		const failedOtherwise: Group[] = [];
+		for (const [group, one] of ran) {
+			if ("result" in one) group.result = one.result;
+			else if (isPartial(one.error)) unwritable.set(group, one.error);
+			else failedOtherwise.push(group);
 		}
-		const projects = new Set(failed.map(({ group }) => group.lease.projectId));
-		if (results.size > 0) this.#pauseMs = 0;
-		if (failed.length < groups.length || projects.size === 1)
-			for (const { group, error } of failed) this.#failure.failed(error, { projectId: group.lease.projectId });
-		else {
-			this.#failure.failed(failed[0]!.error, { settlements: failed.length, retryInMs: this.#pauseMs });
-			await sleep(this.#clock, this.#pauseMs);
-			this.#pauseMs = Math.min(Math.max(RETRY_MS, this.#pauseMs * 2), PARTIAL_RETRY_MAX_MS);
-		}
-		for (const { group } of failed) results.set(group, "locked");
-		if (others.length > 0)
-			for (const [i, result] of (await this.#settle(others, apart)).entries()) results.set(others[i]!, result);
-		return groups.map((group) => results.get(group)!);
+		for (const group of unwritable.keys()) group.result = "locked";
+		if (unwritable.size + failedOtherwise.length < groups.length) this.#pauseMs = 0;
+		await this.#reportUnwritable(unwritable, unwritable.size === groups.length);
+		if (failedOtherwise.length > 0) await this.#settle(failedOtherwise, apart);
 	}
 
-	/** One of them is rejected: tries each separately, so that the others aren't delayed. */
-	async #refused(groups: readonly Group[], apart: boolean, error: unknown): Promise<(Verdict | SettleResult)[]> {
-		if (groups.length === 1) {
-			this.#logger.error({ err: error, projectId: groups[0]!.lease.projectId }, "storage rejected outcomes");
-			return ["refused"];
+	/**
+	 * If none of several projects can be written, it may be all of the database, or only damaged projects have outcomes:
+	 * the next batch then waits, too, unless the last one was written.
+	 */
+	async #reportUnwritable(errors: ReadonlyMap<Group, unknown>, areAll: boolean): Promise<void> {
+		const projects = new Set([...errors.keys()].map(({ lease }) => lease.projectId));
+		if (!areAll || projects.size === 1) {
+			for (const [{ lease }, error] of errors) this.#failure.failed(error, { projectId: lease.projectId });
+			return;
 		}
-		const results: (Verdict | SettleResult)[] = [];
-		for (const one of groups) results.push(...(await this.#settle([one], apart)));
-		return results;
+		const [error] = errors.values();
+		this.#failure.failed(error, { settlements: errors.size, retryInMs: this.#pauseMs });
+		await sleep(this.#clock, this.#pauseMs);
+		this.#pauseMs = Math.min(Math.max(RETRY_MS, this.#pauseMs * 2), PARTIAL_RETRY_MAX_MS);
 	}
 }
 
 type Changes = Omit<Settlement, "projectId" | "generation">;
 
+/** The outcomes of one lease in a batch. */
 interface Group {
 	readonly lease: SettleItem["lease"];
 	readonly changes: Changes;
-	readonly items: SettleItem[];
+	readonly items: readonly SettleItem[];
+	/** Stale until it is settled. */
+	result: Verdict | SettleResult;
 }
 
 const groupByLease = (batch: readonly SettleItem[]): Group[] =>
-	[...Map.groupBy(batch, ({ lease }) => lease)].map(([lease, items]) => ({ lease, items, changes: changesOf(items) }));
+	[...Map.groupBy(batch, ({ lease }) => lease)].map(([lease, items]) => {
+		return { lease, items, changes: changesOf(items), result: "stale" };
+	});
 
 /** The lease's generation may have changed since the last try. */
 const settlementNow = ({ lease, changes }: Group): Settlement => ({
