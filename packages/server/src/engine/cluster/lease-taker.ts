@@ -163,31 +163,30 @@ export class LeaseTaker {
 		await this.#taking;
 	}
 
-	/** Runs one step at a time. */
+	/** Takes what waits, one step at a time. */
 	#take(): void {
 		if (this.#owned.closing) return;
-		this.#taking ??= this.#takeAll()
-			.then(
-				() => {
-					this.#failure.succeeded();
-					return true;
-				},
-				(error: unknown) => {
-					this.#failure.failed(error, { retryInMs: RETRY_MS });
-					this.#pollAt(this.#context.clock.now() + RETRY_MS);
-					return false;
-				},
-			)
-			.then((succeeded) => {
-				this.#taking = null;
-				if (succeeded && this.#hasMore) this.#take();
-			});
+		this.#taking ??= this.#runStep();
 	}
 
-	/** Whether something arrived after its step. */
+	async #runStep(): Promise<void> {
+		let hasMore = false;
+		try {
+			await this.#takeAll();
+			this.#failure.succeeded();
+			hasMore = this.#hasMore;
+		} catch (error) {
+			this.#failure.failed(error, { retryInMs: RETRY_MS });
+			this.#pollAt(this.#context.clock.now() + RETRY_MS);
+		}
+		this.#taking = null;
+		if (hasMore) this.#take();
+	}
+
+	/** Whether something arrived after its turn in the step. */
 	get #hasMore(): boolean {
-		const isRequested = this.#waiting.count(this.#waiting.requested, 1) > 0;
 		const isPoked = !this.#crowded && this.#isPoked;
+		const isRequested = this.#waiting.requested.free(1).length > 0;
 		return this.#heldBefore.size > 0 || isRequested || isPoked || this.#mayTakePoked() || this.#lookForDue;
 	}
 
@@ -230,7 +229,7 @@ export class LeaseTaker {
 	async #acquireRequested(): Promise<void> {
 		const most = this.#owned.limit + this.#owned.reserved;
 		for (;;) {
-			const wanted = this.#waiting.next(this.#waiting.requested, ACQUIRE_BATCH);
+			const wanted = this.#waiting.requested.removeFree(ACQUIRE_BATCH);
 			if (wanted.length === 0) return;
 			const room = this.#owned.room(most);
 			for (const projectId of wanted.splice(room)) this.#waiting.poked.add(projectId);
@@ -240,14 +239,14 @@ export class LeaseTaker {
 
 	async #acquirePoked(): Promise<void> {
 		this.#waiting.pokeDue();
-		const room = this.#owned.room(this.#owned.limit);
+		const room = this.#owned.room();
 		this.#oddForPoked = !this.#oddForPoked;
 		let left = this.#dueWait ? Math.floor((room + Number(this.#oddForPoked)) / 2) : room;
 		while (left > 0) {
-			const wanted = this.#waiting.next(this.#waiting.poked, Math.min(ACQUIRE_BATCH, left));
+			const wanted = this.#waiting.poked.removeFree(Math.min(ACQUIRE_BATCH, left));
 			if (wanted.length === 0) break;
 			const taken = await this.#acquireNamed(this.#owned.limit, wanted);
-			left = Math.min(left - taken, this.#owned.room(this.#owned.limit));
+			left = Math.min(left - taken, this.#owned.room());
 		}
 	}
 
@@ -286,7 +285,7 @@ export class LeaseTaker {
 	}
 
 	#mayTakePoked(): boolean {
-		return this.#owned.room(this.#owned.limit) > 0 && this.#waiting.count(this.#waiting.poked, 1) > 0;
+		return this.#owned.room() > 0 && this.#waiting.poked.free(1).length > 0;
 	}
 
 	/** @returns the projects that were taken */
@@ -316,14 +315,15 @@ export class LeaseTaker {
 		return new Set(leases.map(({ projectId }) => projectId));
 	}
 
+	/** The project's row was locked. @param heldBefore the list to put it back on, unless the next epoch has begun by then */
 	#tryAgain(projectId: string, isRequested: boolean, heldBefore: HeldBefore | undefined): void {
 		if (this.#owned.closing) return;
-		this.#locked.retry(projectId, isRequested, (isRequested) => {
+		this.#locked.retry(projectId, isRequested, (isRequestedNow) => {
 			if (heldBefore === this.#heldBefore) {
 				heldBefore.add(projectId);
 				this.#take();
-			} else if (!isRequested) this.poke(projectId);
-			if (isRequested) this.pokeRequested(projectId);
+			} else if (!isRequestedNow) this.poke(projectId);
+			if (isRequestedNow) this.pokeRequested(projectId);
 		});
 	}
 
@@ -334,10 +334,10 @@ export class LeaseTaker {
 		this.#isPoked = false;
 		const [next, end] = await Promise.all([storage.nextAlarm(), this.#options.nextEnd?.()]);
 		const now = clock.now();
-		const due = Math.min(next ?? Number.POSITIVE_INFINITY, this.#alarmSet);
 		this.#makeRoom(next !== null && next <= now);
-		const lapsed = this.#lapsing > now ? Math.min(this.#lapsing, now + POLL_MS) : Number.POSITIVE_INFINITY;
-		const at = Math.min(due > now ? due : now + POLL_MS, lapsed);
+		const due = Math.min(next ?? Number.POSITIVE_INFINITY, this.#alarmSet);
+		let at = due > now ? due : now + POLL_MS;
+		if (this.#lapsing > now) at = Math.min(at, this.#lapsing, now + POLL_MS);
 		if (at <= now + LONGEST_WAIT_MS) this.#pollAt(at);
 		// Where nodes share the database, their reports find later work.
 		else if (!storage.capabilities.manyNodes) this.#pollAt(now + LONGEST_WAIT_MS);
@@ -347,9 +347,8 @@ export class LeaseTaker {
 
 	/** Releases some projects if others wait for capacity. */
 	#makeRoom(isDue: boolean): void {
-		const { limit } = this.#owned;
 		// If nothing is due, other nodes own the poked projects, or those were poked since: then it looks again.
-		this.#dueWait = isDue && this.#owned.room(limit) === 0;
+		this.#dueWait = isDue && this.#owned.room() === 0;
 		this.#crowded = false;
 		if (!this.#dueWait) {
 			this.#releases = FIRST_RELEASES;
@@ -357,10 +356,10 @@ export class LeaseTaker {
 			this.#waiting.later.clear();
 			return;
 		}
-		const poked = this.#waiting.count(this.#waiting.poked, ACQUIRE_BATCH);
+		const poked = this.#waiting.poked.free(ACQUIRE_BATCH).length;
 		this.#options.keeper.makeRoom(poked > 0 ? poked : this.#releases);
 		if (poked === 0) this.#releases = Math.min(ACQUIRE_BATCH, this.#releases * 2);
-		if (this.#owned.room(limit) > 0) this.#lookForDue = true;
+		if (this.#owned.room() > 0) this.#lookForDue = true;
 		else this.#crowded = true;
 	}
 

@@ -27,7 +27,7 @@ export class OwnedProjects {
 	 * How many more projects may be taken if `most` may be owned. Retiring projects don't count towards `most`, but all
 	 * projects together are limited to twice the limit.
 	 */
-	room(most: number): number {
+	room(most = this.limit): number {
 		const { size } = this.#actors;
 		return Math.max(0, Math.min(most - (size - this.#retiring.size), 2 * this.limit - size));
 	}
@@ -86,13 +86,35 @@ export class OwnedProjects {
 /** For how long a project that another node was found to own isn't asked for again, milliseconds. */
 const ELSEWHERE_MS = 1_000;
 
-/** Projects that are known to have work and wait for this node to take them, each list in the order of the first poke. */
+/** Projects that wait for this node to take them, in the order in which they were first added. */
+class WaitingList extends Set<string> {
+	readonly #owned: OwnedProjects;
+
+	constructor(owned: OwnedProjects) {
+		super();
+		this.#owned = owned;
+	}
+
+	/** Those that can be taken now, up to `most`. */
+	free(most: number): string[] {
+		const isFree = (projectId: string): boolean => this.#owned.isFree(projectId);
+		return this.values().filter(isFree).take(most).toArray();
+	}
+
+	/** Removes those that can be taken now, up to `most`. A poke while they are being taken puts them back. */
+	removeFree(most: number): string[] {
+		const free = this.free(most);
+		for (const projectId of free) this.delete(projectId);
+		return free;
+	}
+}
+
+/** Projects that are known to have work. */
 export class WaitingProjects {
 	readonly #clock: Pick<Clock, "now" | "elapsed">;
-	readonly #owned: OwnedProjects;
-	readonly poked = new Set<string>();
+	readonly poked: WaitingList;
 	/** Projects in which a user requested something: these don't wait for capacity. */
-	readonly requested = new Set<string>();
+	readonly requested: WaitingList;
 	/** Projects released while others waited, and when each next has work: they are poked then. */
 	readonly later = new Map<string, number>();
 	/** Projects found to be owned by other nodes, and until when not to ask for them again. */
@@ -100,7 +122,8 @@ export class WaitingProjects {
 
 	constructor(clock: Pick<Clock, "now" | "elapsed">, owned: OwnedProjects) {
 		this.#clock = clock;
-		this.#owned = owned;
+		this.poked = new WaitingList(owned);
+		this.requested = new WaitingList(owned);
 	}
 
 	/** Whether the project was poked and hasn't been taken since. */
@@ -127,23 +150,6 @@ export class WaitingProjects {
 	/** For how long not to ask for the project, because another node was just found to own it, milliseconds. */
 	elsewhereMs(projectId: string): number {
 		return Math.max(0, (this.#elsewhere.get(projectId) ?? Number.NEGATIVE_INFINITY) - this.#clock.elapsed());
-	}
-
-	/** Removes projects of a list that can be taken now. A poke while they are being taken puts them back. */
-	next(list: Set<string>, most: number): string[] {
-		const next = this.#takable(list, most);
-		for (const projectId of next) list.delete(projectId);
-		return next;
-	}
-
-	/** How many projects of a list can be taken now, up to `most`. */
-	count(list: Set<string>, most: number): number {
-		return this.#takable(list, most).length;
-	}
-
-	#takable(list: Set<string>, most: number): string[] {
-		const isFree = (projectId: string): boolean => this.#owned.isFree(projectId);
-		return list.values().filter(isFree).take(most).toArray();
 	}
 }
 
