@@ -67,17 +67,23 @@ interface FoundPage extends Pick<DeliveryPage, "next"> {
 	readonly rows: readonly Found[];
 }
 
-interface Search {
+interface PageRequest {
 	readonly limit: number;
 	readonly before?: string | undefined;
 	/** Whether the client has left, so that nothing more needs to be read. */
 	readonly isGone?: (() => boolean) | undefined;
 }
 
-type SearchStorage = Pick<
-	Storage,
-	"listFollowedAttempts" | "listUnattempted" | "listWaitingRetries" | "readLatest" | "readOrderIds"
->;
+interface Search {
+	readonly storage: Pick<
+		Storage,
+		"listFollowedAttempts" | "listUnattempted" | "listWaitingRetries" | "readLatest" | "readOrderIds"
+	>;
+	readonly projectId: string;
+	readonly filter: DeliveryFilter;
+	readonly limit: number;
+	readonly isGone: () => boolean;
+}
 
 /** Up to this many pending deliveries are listed from the queues. */
 const FEW = 200;
@@ -90,12 +96,12 @@ const STATUS_OF = { delivered: "delivered", waiting: "retrying", failed: "failed
 >;
 
 export async function listDeliveries(
-	storage: SearchStorage,
+	storage: Search["storage"],
 	projectId: string,
 	filter: DeliveryFilter,
-	search: Search,
+	{ limit, before, isGone = () => false }: PageRequest,
 ): Promise<DeliveryPage> {
-	const { rows, next } = await findDeliveries(storage, projectId, filter, search);
+	const { rows, next } = await findDeliveries({ storage, projectId, filter, limit, isGone }, before);
 	const without = rows.filter(({ orderId }) => orderId === undefined);
 	const orderIds = await orderIdsOf(storage, projectId, without);
 	for (const row of without) row.orderId = orderIds.get(row.seq) ?? null;
@@ -103,12 +109,8 @@ export async function listDeliveries(
 }
 
 /** First those without an attempt, from the queues, then the others by their last attempt. */
-async function findDeliveries(
-	storage: SearchStorage,
-	projectId: string,
-	filter: DeliveryFilter,
-	{ limit, before: position, isGone = () => false }: Search,
-): Promise<FoundPage> {
+async function findDeliveries(search: Search, position: string | undefined): Promise<FoundPage> {
+	const { filter, limit } = search;
 	const isInQueues = position?.startsWith(UNATTEMPTED) === true;
 	const queued = isInQueues ? position.slice(UNATTEMPTED.length) : undefined;
 	const before = isInQueues ? undefined : position;
@@ -117,13 +119,13 @@ async function findDeliveries(
 	const mayBeUnattempted = isOnlyWaiting && filter.response === undefined;
 	const rows: Found[] = [];
 	if (mayBeUnattempted && before === undefined && queued !== QUEUES_END) {
-		const unattempted = await listUnattempted(storage, projectId, filter, { limit, before: queued, isGone });
+		const unattempted = await listUnattempted(search, queued);
 		if (unattempted.next !== null) return unattempted;
 		rows.push(...unattempted.rows);
 	}
 	const shown = new Set(rows.map(keyOf));
 	// Read after those without an attempt and before the log, so one that is attempted or ends meanwhile is in both.
-	const few = readsQueues(filter) ? await listFewWaiting(storage, projectId, filter) : null;
+	const few = readsQueues(filter) ? await listFewWaiting(search) : null;
 	const waiting = (few ?? []).filter(
 		(row) => !shown.has(keyOf(row)) && (before === undefined || row.last!.id < before),
 	);
@@ -132,64 +134,75 @@ async function findDeliveries(
 		return { rows, next: waiting.length === 0 ? null : rows.at(-1)!.last!.id };
 	}
 	const pending = new Pending(waiting);
-	let next = before ?? null;
-	const steps = readLog(storage, projectId, filter, {
-		...{ limit, before, isGone, shown, waitingKnown: few !== null },
-		missing: () => limit - rows.length,
-	});
-	for await (const step of steps) {
-		next = step.next;
-		const found = pending.mergeInto(step.found, next);
-		for (const row of found) {
-			rows.push(row);
-			if (rows.length === limit && (row !== found.at(-1) || next !== null)) return { rows, next: row.last!.id };
-		}
+	const log = new LogSteps({ ...search, shown, isWaitingKnown: few !== null }, before);
+	while (!log.isOver) {
+		const room = limit - rows.length;
+		const found = pending.mergeInto(await log.read(room), log.next);
+		rows.push(...found.slice(0, room));
+		if (found.length > room || (found.length === room && log.next !== null))
+			return { rows, next: rows.at(-1)!.last!.id };
 	}
-	return { rows, next };
+	return { rows, next: log.next };
 }
 
-interface LogSearch {
-	readonly limit: number;
-	readonly before: string | undefined;
-	readonly isGone: () => boolean;
+interface LogSearch extends Search {
 	/** Deliveries that are already on the page. */
 	readonly shown: ReadonlySet<string>;
 	/** Whether pending deliveries come from the queues, so the log's are left out. */
-	readonly waitingKnown: boolean;
-	/** How many more deliveries the page needs. */
-	readonly missing: () => number;
+	readonly isWaitingKnown: boolean;
 }
 
-/**
- * Reads the log backwards in steps, each of as many entries as the page probably needs, up to a page's limit of entries
- * to examine.
- */
-async function* readLog(
-	storage: SearchStorage,
-	projectId: string,
-	filter: DeliveryFilter,
-	{ limit, before, isGone, shown, waitingKnown, missing }: LogSearch,
-): AsyncGenerator<{ readonly found: readonly Found[]; readonly next: string | null }, void> {
-	const attempts = attemptsOf(filter, waitingKnown);
-	let next: string | null | undefined = before;
-	// Most entries are shown, so the first step reads what a page needs. For given events it reads a few more, which takes
-	// less time than another step.
-	let step = isOfEvents(filter) ? nextStep(limit, missing(), 1) : missing();
-	for (let scanned = 0, count = 0; next !== null && scanned < LOG_READS.attemptsScanned && !isGone(); ) {
+/** The log, read backwards in steps, up to a page's limit of entries to examine. */
+class LogSteps {
+	readonly #search: LogSearch;
+	readonly #attempts: AttemptFilter;
+	/** Where the log continues: from its end if undefined; null at its beginning. */
+	#next: string | null | undefined;
+	/** How many entries were examined, and how many of them were to be shown. */
+	#scanned = 0;
+	#found = 0;
+
+	constructor(search: LogSearch, before: string | undefined) {
+		this.#search = search;
+		this.#attempts = attemptsOf(search.filter, search.isWaitingKnown);
+		this.#next = before;
+	}
+
+	get next(): string | null {
+		return this.#next ?? null;
+	}
+
+	get isOver(): boolean {
+		return this.#next === null || this.#scanned >= LOG_READS.attemptsScanned || this.#search.isGone();
+	}
+
+	/** Reads as many entries as a page that lacks this many deliveries probably needs. Returns the deliveries to show. */
+	async read(missing: number): Promise<Found[]> {
+		const { storage, projectId, filter, shown } = this.#search;
 		// Later steps may read many entries that aren't shown, so only those that are get an order id.
-		const orderIds = scanned === 0 ? { orderIdBytes: SEARCH.orderIdBytes } : {};
-		const page = { limit: step, ...orderIds, ...(next !== undefined && { before: next }) };
-		const read = await storage.listFollowedAttempts({ projectId, filter: attempts, page });
-		next = read.next;
+		const orderIds = this.#scanned === 0 ? { orderIdBytes: SEARCH.orderIdBytes } : {};
+		const from = this.#next === undefined ? {} : { before: this.#next! };
+		const page = { limit: this.#entriesFor(missing), ...orderIds, ...from };
+		const read = await storage.listFollowedAttempts({ projectId, filter: this.#attempts, page });
+		this.#next = read.next;
 		// Storage doesn't say how many it has scanned for a filter by response, so assume all that it may.
-		scanned += Math.max(attempts.response?.maxScanned ?? 0, read.rows.length, 1);
+		this.#scanned += Math.max(this.#attempts.response?.maxScanned ?? 0, read.rows.length, 1);
 		// Without those that don't match by now, or that were listed before their first attempt.
 		const found = read.rows
 			.map(deliveryOf)
 			.filter((row) => row !== null && fits(filter, row) && !shown.has(keyOf(row))) as Found[];
-		count += found.length;
-		yield { found, next };
-		step = nextStep(limit, missing(), count / scanned);
+		this.#found += found.length;
+		return found;
+	}
+
+	#entriesFor(missing: number): number {
+		// Most entries are shown, so the first step reads what a page needs. For given events it reads a few more, which takes
+		// less time than another step.
+		const isFirst = this.#scanned === 0;
+		if (isFirst && !isOfEvents(this.#search.filter)) return missing;
+		const share = isFirst ? 1 : this.#found / this.#scanned;
+		const most = Math.max(this.#search.limit, LOG_READS.attemptsPerStep);
+		return Math.min(most, Math.max(SHORTEST_STEP, Math.ceil((missing / share) * MARGIN)));
 	}
 }
 
@@ -226,12 +239,6 @@ const readsQueues = (filter: DeliveryFilter): boolean =>
 	filter.states.includes("waiting") && (filter.states.length === 1 || !isOfEvents(filter));
 
 const isOfEvents = ({ eventId, seqs }: DeliveryFilter): boolean => eventId !== undefined || seqs !== undefined;
-
-/** How many entries to read for the rest of a page, of which this share has been shown so far. */
-function nextStep(limit: number, missing: number, share: number): number {
-	const most = Math.max(limit, LOG_READS.attemptsPerStep);
-	return Math.min(most, Math.max(SHORTEST_STEP, Math.ceil((missing / share) * MARGIN)));
-}
 
 /** The log entries that may be the last of a matching delivery; only of those that ended, if pending ones are known. */
 function attemptsOf(
@@ -273,11 +280,7 @@ const fits = ({ states, unhandled, tests }: DeliveryFilter, { state, handled, is
 	!(unhandled && (handled !== null || isClosed || seq < 0));
 
 /** All pending deliveries with an attempt, newest first; null if more than {@link FEW} are pending. */
-async function listFewWaiting(
-	storage: SearchStorage,
-	projectId: string,
-	filter: DeliveryFilter,
-): Promise<Found[] | null> {
+async function listFewWaiting({ storage, projectId, filter }: Search): Promise<Found[] | null> {
 	const ids = filter.webhookIds ?? [null];
 	const waiting: WaitingRetry[] = [];
 	for (const webhookId of ids) {
@@ -296,10 +299,8 @@ async function listFewWaiting(
  * isn't full yet has the last of them. @param before continues after this position
  */
 async function listUnattempted(
-	storage: SearchStorage,
-	projectId: string,
-	filter: DeliveryFilter,
-	{ limit, before, isGone = () => false }: Search,
+	{ storage, projectId, filter, limit, isGone }: Search,
+	before: string | undefined,
 ): Promise<FoundPage> {
 	const rows: Found[] = [];
 	let next: string | null | undefined = before;
