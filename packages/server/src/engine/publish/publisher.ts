@@ -103,21 +103,19 @@ export class Publisher {
 		const about = bytesOf(drafts) + drafts.length * (ENVELOPE_BYTES + ROW_BYTES);
 		const whose = this.budget.takeWhole(projectId, about);
 		if (whose !== null) return { kind: "busy", whose };
-		let held = about;
+		let bytes = 0;
 		try {
 			const publishedAt = this.#options.clock.now();
-			const encoded = yield* this.#encodeAll(projectId, drafts, publishedAt);
-			if ("kind" in encoded) return encoded;
-			const bytes = encoded.reduce((sum, { body }) => sum + body.length + ROW_BYTES, 0);
-			this.budget.hold(projectId, bytes - about);
-			held = 0;
-			return { request: { projectId, publishedAt, events: encoded }, bytes };
+			const events = yield* this.#encodeAll(projectId, drafts, publishedAt);
+			if ("kind" in events) return events;
+			bytes = events.reduce((sum, { body }) => sum + body.length + ROW_BYTES, 0);
+			return { request: { projectId, publishedAt, events }, bytes };
 		} finally {
-			if (held > 0) this.budget.give(projectId, held);
+			// From now on their exact size is held; nothing if they were refused.
+			this.budget.give(projectId, about - bytes);
 		}
 	}
 
-	/** Holds no parsed text while it waits, because very many batches may be waiting. */
 	*#encodeAll(
 		projectId: string,
 		drafts: EventDrafts,
@@ -127,7 +125,11 @@ export class Publisher {
 		const faults: EventFault[] = [];
 		let tooLarge: Refused | null = null;
 		let index = 0;
-		/** @returns how many bytes it worked on; null at the end */
+		/**
+		 * Encodes the next drafts. Only this function holds them: very many generators may be waiting, without parsed text.
+		 *
+		 * @returns how many bytes it worked on; null at the end
+		 */
 		const encodeNext = (): number | null => {
 			const group = "next" in drafts ? drafts.next() : index === 0 ? drafts : null;
 			if (group === null) return null;
