@@ -137,9 +137,10 @@ export class Slots {
 	 * @param bytes the size of the smallest waiting body, if known
 	 */
 	onFree(projectId: string, callback: () => void, bytes = this.#largestBody): void {
-		this.#stopWaiting(callback, true);
-		this.#waiting.set(callback, { projectId, bytes });
-		if (isSmallBody(bytes)) this.#waitingSmall += 1;
+		const waiting = { projectId, bytes };
+		this.#countSmall(this.#waiting.get(callback), -1);
+		this.#countSmall(waiting, 1);
+		this.#waiting.set(callback, waiting);
 		this.#watch();
 	}
 
@@ -153,29 +154,28 @@ export class Slots {
 		this.#requested.forget(projectId, callback);
 	}
 
-	resize(slot: Slot, bytes: number): void {
+	resize(slot: Slot, bytes: number, budget = slot.budget): void {
 		const less = slot.bytes - bytes;
 		this.#count(slot, -slot.bytes);
-		if (slot.budget === this.#small && !isSmallBody(bytes)) slot.budget = this.#shared;
+		slot.budget = budget === this.#small && !isSmallBody(bytes) ? this.#shared : budget;
 		slot.bytes = bytes;
 		this.#count(slot, bytes);
 		if (less > 0) this.#callWaiting();
 	}
 
 	tryResize(slot: Slot, bytes = this.#largestBody): boolean {
-		if (bytes > slot.bytes) {
-			const { holding } = slot;
-			// Checked as if it held nothing yet.
-			this.#count(slot, -slot.bytes);
-			const budget = holding
-				? this.#sharedBudget(holding.bytes, bytes, holding.sends - 1)
-				: this.#requestedBudget(bytes);
-			if (budget !== null) slot.budget = budget;
-			this.#count(slot, slot.bytes);
-			if (budget === null) return false;
-		}
-		this.resize(slot, bytes);
-		return true;
+		const budget = bytes > slot.bytes ? this.#budgetToGrow(slot, bytes) : slot.budget;
+		if (budget !== null) this.resize(slot, bytes, budget);
+		return budget !== null;
+	}
+
+	/** The budget with room for a slot that grows to this size, as if it held nothing yet; null if none has. */
+	#budgetToGrow(slot: Slot, bytes: number): Capacity | null {
+		const { holding } = slot;
+		this.#count(slot, -slot.bytes);
+		const budget = holding ? this.#sharedBudget(holding.bytes, bytes, holding.sends - 1) : this.#requestedBudget(bytes);
+		this.#count(slot, slot.bytes);
+		return budget;
 	}
 
 	release(slot: Slot): void {
@@ -266,11 +266,13 @@ export class Slots {
 		}
 	}
 
-	/** @param keepTurn whether the callback is about to be registered again, keeping its turn */
-	#stopWaiting(callback: () => void, keepTurn = false): void {
-		const waiting = this.#waiting.get(callback);
-		if (waiting && isSmallBody(waiting.bytes)) this.#waitingSmall -= 1;
-		if (!keepTurn) this.#waiting.delete(callback);
+	#stopWaiting(callback: () => void): void {
+		this.#countSmall(this.#waiting.get(callback), -1);
+		this.#waiting.delete(callback);
+	}
+
+	#countSmall(waiting: SharedWaiter | undefined, change: 1 | -1): void {
+		if (waiting && isSmallBody(waiting.bytes)) this.#waitingSmall += change;
 	}
 
 	/** No event marks that a send stops being fast, so waiting for that needs a timer. One serves all waiters. */
