@@ -42,13 +42,13 @@ async function connect(url: URL, guard: Guard, { egressCa, attemptTimeoutMs }: C
 	const resolver = createResolver({ guard, clock: systemClock });
 	const dialer = createDialer({ guard, resolver, clock: systemClock, extraCa: egressCa ?? undefined });
 	const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
-	const dialing = dialer.dial(
-		hostOf(url),
-		portOf(url),
-		(dialed) => (dialed instanceof TLSSocket ? resolve(dialed) : reject(dialed)),
-		() => true,
-		"doctor",
-	);
+	const dialing = dialer.dial({
+		hostname: hostOf(url),
+		port: portOf(url),
+		owner: "doctor",
+		done: (dialed) => (dialed instanceof TLSSocket ? resolve(dialed) : reject(dialed)),
+		received: () => true,
+	});
 	const timer = systemClock.setTimeout(() => {
 		reject(new SendFailure("timeout", "no connection in time"));
 		dialing.cancel();

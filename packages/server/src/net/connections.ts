@@ -176,7 +176,8 @@ export class Connection {
 			user.ready();
 		} else {
 			const { hostname, port } = this.origin;
-			this.dialing ??= this.#options.dialer.dial(hostname, port, this.#dialed, this.#received, this.#owner);
+			const request = { hostname, port, owner: this.#owner, done: this.#dialed, received: this.#received };
+			this.dialing ??= this.#options.dialer.dial(request);
 		}
 	}
 

@@ -69,15 +69,15 @@ async function dial(addresses: readonly string[], ms: number) {
 		interfaces: () => ({ eth0: [{ family: "IPv4", internal: false, address: "198.51.100.7" }] as never }),
 	});
 	let outcome: string | null = null;
-	const dialing = dialer.dial(
-		"host.example",
-		443,
-		(dialed) => {
+	const dialing = dialer.dial({
+		hostname: "host.example",
+		port: 443,
+		owner: "proj_1",
+		done: (dialed) => {
 			outcome = dialed instanceof Error ? reasonOf(dialed) : (dialed as unknown as FakeSocket).address;
 		},
-		() => true,
-		"proj_1",
-	);
+		received: () => true,
+	});
 	onTestFinished(() => dialing.cancel());
 	for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 	clock.advance(ms);

@@ -32,7 +32,7 @@ test("projects take turns to start connections", async () => {
 				turnsOf.push(turn);
 				resolve();
 			};
-			dialer.dial("127.0.0.1", 443, done, () => true, owner);
+			dialer.dial({ hostname: "127.0.0.1", port: 443, owner, done, received: () => true });
 		});
 	await Promise.all([...Array.from({ length: 20 }, () => dial("many")), dial("one")]);
 	clearInterval(keepAlive);

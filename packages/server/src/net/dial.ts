@@ -17,13 +17,19 @@ import { createConnect, type Metering, type Received, TlsConnector, withCertific
  * is never looked up, so it is checked here, as is the port.
  */
 export interface Dialer {
-	/**
-	 * Calls `done` once, with a connected and verified socket or with the error; never after `cancel`. Bytes that the
-	 * socket reads go to `received`, not through the stream. Neither callback may throw.
-	 *
-	 * @param owner the project to connect for: starting a connection is expensive, so projects take turns
-	 */
-	dial(hostname: string, port: number, done: Dialed, received: Received, owner: string): Dialing;
+	dial(request: DialRequest): Dialing;
+}
+
+/** Its callbacks must not throw. */
+export interface DialRequest {
+	readonly hostname: string;
+	readonly port: number;
+	/** The project to connect for: starting a connection is expensive, so projects take turns. */
+	readonly owner: string;
+	/** Called once, with a connected and verified socket or with the error; never after `cancel`. */
+	readonly done: Dialed;
+	/** Called with the bytes that the socket reads, which don't go through the stream. */
+	readonly received: Received;
 }
 
 /** @param validTo when the receiver's certificate expires, milliseconds since the Unix epoch */
@@ -85,8 +91,8 @@ export function createDialer(options: DialerOptions): Dialer {
 		turns: new Turns(SENDS.dialMsPerTurn, options.clock),
 	};
 	return {
-		dial(hostname, port, done, received, owner) {
-			const dial = new Dial(shared, hostname, port, done, received, owner);
+		dial(request) {
+			const dial = new Dial(shared, request);
 			dial.start();
 			return dial;
 		},
@@ -109,13 +115,9 @@ export function createDialer(options: DialerOptions): Dialer {
 class Dial implements Dialing, HandshakeUser {
 	resolving = true;
 	readonly #shared: Shared;
+	readonly #request: DialRequest;
 	/** `name:port` */
 	readonly #host: string;
-	readonly #hostname: string;
-	readonly #port: number;
-	readonly #done: Dialed;
-	readonly #received: Received;
-	readonly #owner: string;
 	/** Addresses to try, in order. */
 	readonly #left: Candidate[] = [];
 	/** The one being tried. */
@@ -136,14 +138,10 @@ class Dial implements Dialing, HandshakeUser {
 	#admissions = 0;
 	#over = false;
 
-	constructor(shared: Shared, hostname: string, port: number, done: Dialed, received: Received, owner: string) {
+	constructor(shared: Shared, request: DialRequest) {
 		this.#shared = shared;
-		this.#host = `${hostname}:${port}`;
-		this.#hostname = hostname;
-		this.#port = port;
-		this.#done = done;
-		this.#received = received;
-		this.#owner = owner;
+		this.#request = request;
+		this.#host = `${request.hostname}:${request.port}`;
 		this.#waiting = new Stopwatch(shared.clock);
 	}
 
@@ -154,7 +152,7 @@ class Dial implements Dialing, HandshakeUser {
 			if (this.#over) return;
 			const { handshakes } = this.#shared;
 			if (handshakes === undefined) this.admitted();
-			else this.#handshake = handshakes.request(this.#owner, this.#host, this);
+			else this.#handshake = handshakes.request(this.#request.owner, this.#host, this);
 		} catch (error) {
 			this.resolving = false;
 			this.#end(asError(error));
@@ -169,7 +167,7 @@ class Dial implements Dialing, HandshakeUser {
 			if (short !== undefined) throw new ShortageFailure(short, "known from other connections", false);
 			this.#connectNext();
 		};
-		const turn = this.#waiting.during(this.#shared.turns.take(this.#owner));
+		const turn = this.#waiting.during(this.#shared.turns.take(this.#request.owner));
 		turn.then(connect).catch((error) => this.#end(asError(error)));
 	}
 
@@ -206,12 +204,12 @@ class Dial implements Dialing, HandshakeUser {
 
 	async #resolve(): Promise<readonly string[]> {
 		const { guard, resolver } = this.#shared;
-		if (!guard.permitsPort(this.#port))
-			throw new SendFailure("port_not_allowed", `requests may not go to port ${this.#port}`);
-		if (isIP(this.#hostname) === 0) return resolver.lookup(this.#hostname);
-		const refusal = guard.refusal(this.#hostname);
-		if (refusal === null) return [this.#hostname];
-		throw new SendFailure(refusal, `requests may not go to ${this.#hostname}`);
+		const { hostname, port } = this.#request;
+		if (!guard.permitsPort(port)) throw new SendFailure("port_not_allowed", `requests may not go to port ${port}`);
+		if (isIP(hostname) === 0) return resolver.lookup(hostname);
+		const refusal = guard.refusal(hostname);
+		if (refusal === null) return [hostname];
+		throw new SendFailure(refusal, `requests may not go to ${hostname}`);
 	}
 
 	#connectNext(): void {
@@ -233,13 +231,14 @@ class Dial implements Dialing, HandshakeUser {
 	}
 
 	#connect(candidate: Candidate): void {
+		const { hostname, port, received } = this.#request;
 		const socket = this.#shared.tls.connect({
 			host: this.#host,
-			hostname: this.#hostname,
-			port: this.#port,
+			hostname,
+			port,
 			address: candidate.address,
 			metering: this.#metering,
-			received: this.#received,
+			received,
 			presented: (certificate) => {
 				this.#certificate = certificate;
 			},
@@ -280,7 +279,7 @@ class Dial implements Dialing, HandshakeUser {
 	get #metering(): Metering | undefined {
 		const handshake = this.#handshake;
 		if (handshake === null || !handshake.isMetered) return undefined;
-		const turn = (): Promise<void> => this.#waiting.during(this.#shared.handshakes!.turns.take(this.#owner));
+		const turn = (): Promise<void> => this.#waiting.during(this.#shared.handshakes!.turns.take(this.#request.owner));
 		return { handshake, turn };
 	}
 
@@ -323,6 +322,6 @@ class Dial implements Dialing, HandshakeUser {
 		this.#timer?.cancel();
 		this.#handshake?.cancel();
 		if (dialed instanceof Error) this.#socket?.destroy();
-		this.#done(dialed, this.#validTo);
+		this.#request.done(dialed, this.#validTo);
 	}
 }

@@ -92,7 +92,7 @@ describe("an address of a family that this machine has no address for", () => {
 			clock: systemClock,
 			interfaces: found,
 		});
-		dialer.dial("six.example", 443, resolve, () => true, "p");
+		dialer.dial({ hostname: "six.example", port: 443, owner: "p", done: resolve, received: () => true });
 		return promise;
 	}
 

@@ -40,13 +40,13 @@ async function sendBehindLine(clock: VirtualClock, onBegun?: (at: number) => voi
 	});
 	const { target } = shipment("");
 	for (let n = 0; n < AHEAD; n++)
-		dialer.dial(
-			"127.0.0.1",
-			443,
-			() => undefined,
-			() => true,
-			target.projectId,
-		);
+		dialer.dial({
+			hostname: "127.0.0.1",
+			port: 443,
+			owner: target.projectId,
+			done: () => undefined,
+			received: () => true,
+		});
 	const sender = rig.makeSender({ clock, dialer, timeoutMs: TIMEOUT_MS });
 	const sending = sender.send({ ...shipment(rig.receiver.url()), ...(onBegun && { onBegun }) });
 	await resolved.promise;

@@ -76,7 +76,7 @@ class FaultySocket extends EventEmitter {
 /** Dials as the test says, and records the sockets and their callbacks. */
 function faultyDialer(dial: (done: Dialed, received: Received) => void): Dialer {
 	return {
-		dial(_hostname, _port, done, received) {
+		dial({ done, received }) {
 			dial(done, received);
 			return { resolving: false, isHeld: false, isMetered: false, waitedMs: 0, cancel: () => undefined };
 		},
