@@ -113,27 +113,31 @@ export function createResolver(options: ResolverOptions): Resolver {
 		// Starts while the lookup is still waiting, so that the probe's result is known by the time the lookup fails.
 		const early = clock.setTimeout(() => void probe.isAnswered(begun), timeoutMs);
 		try {
-			const answers = await within(clock, LOOKUP_TIMEOUTS * timeoutMs, askBoth(hostname));
-			const errors = (answers ?? []).flatMap(({ error }) => error ?? []);
-			if (answers?.some(({ error }) => error === null || !isUnanswered(error))) {
+			const answers = (await within(clock, LOOKUP_TIMEOUTS * timeoutMs, askBoth(hostname))) ?? [];
+			if (answers.some(({ error }) => error === null || !isUnanswered(error))) {
 				probe.answered();
 				shortages?.passed("name_servers");
 			}
-			const addresses = alternate(answers?.[0]?.addresses ?? [], answers?.[1]?.addresses ?? []);
-			if (addresses.length > 0) return addresses;
-			const fault = errors.find((error) => !NOT_FOUND.has(codeOf(error)));
-			if (answers !== null && fault === undefined)
-				throw new SendFailure("dns_not_found", `${hostname} does not exist`, {
-					cause: errors[0],
-					details: { dns: answerOfBoth(errors) },
-				});
-			if (!(await probe.isAnswered(begun))) throw new ShortageFailure("name_servers", "no name server answers", true);
-			shortages?.passed("name_servers");
-			const dns = fault === undefined ? "timeout" : answerOfCode(fault);
-			throw new SendFailure("dns_failed", `${hostname} could not be resolved`, { cause: fault, details: { dns } });
+			const addresses = alternate(answers[0]?.addresses ?? [], answers[1]?.addresses ?? []);
+			if (addresses.length === 0) throw await failureOf(hostname, answers, begun);
+			return addresses;
 		} finally {
 			early.cancel();
 		}
+	}
+
+	/** Why a name has no addresses. @param answers none if they didn't come in time */
+	async function failureOf(hostname: string, answers: readonly Answer[], begun: number): Promise<SendFailure> {
+		const errors = answers.flatMap(({ error }) => error ?? []);
+		const fault = errors.find((error) => !NOT_FOUND.has(codeOf(error)));
+		if (answers.length > 0 && fault === undefined) {
+			const details = { dns: answerOfBoth(errors) };
+			return new SendFailure("dns_not_found", `${hostname} does not exist`, { cause: errors[0], details });
+		}
+		if (!(await probe.isAnswered(begun))) return new ShortageFailure("name_servers", "no name server answers", true);
+		shortages?.passed("name_servers");
+		const dns = fault === undefined ? "timeout" : answerOfCode(fault);
+		return new SendFailure("dns_failed", `${hostname} could not be resolved`, { cause: fault, details: { dns } });
 	}
 
 	/** Asks for IPv4 and IPv6 addresses. Gives up on IPv6 if it takes too long and there are IPv4 addresses. */
