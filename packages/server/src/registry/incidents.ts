@@ -145,7 +145,10 @@ export interface FoundIncident extends Span {
 	readonly nextRetryAt: number | null;
 }
 
-type SearchStorage = Pick<Storage, "readStats" | "listAttemptSummaries" | "readLatest">;
+interface ProjectLog {
+	readonly storage: Pick<Storage, "readStats" | "listAttemptSummaries" | "readLatest">;
+	readonly projectId: string;
+}
 
 const HOUR_MS = 60 * MINUTE_MS;
 
@@ -163,16 +166,17 @@ export const LIMITS = {
 
 /** Newest first. */
 export async function listIncidents(
-	storage: SearchStorage,
+	storage: ProjectLog["storage"],
 	projectId: string,
 	webhookIds: readonly string[],
 	{ now, limit }: { readonly now: number; readonly limit: number },
 ): Promise<FoundIncident[]> {
+	const log = { storage, projectId };
 	const histories: Hours[] = [];
 	const { statsPerStep } = LOG_READS;
 	for (let from = 0; from < webhookIds.length; from += statsPerStep) {
 		const step = webhookIds.slice(from, from + statsPerStep);
-		histories.push(...(await Promise.all(step.map((webhookId) => readHours(storage, projectId, webhookId, now)))));
+		histories.push(...(await Promise.all(step.map((webhookId) => readHours(log, webhookId, now)))));
 	}
 	const failing = histories
 		.filter(({ lastFailedAt }) => lastFailedAt !== null)
@@ -180,12 +184,12 @@ export async function listIncidents(
 		.slice(0, LIMITS.webhooks);
 	const spans: { readonly webhookId: string; readonly span: Span }[] = [];
 	for (const history of failing) {
-		const steps = await readSteps(storage, projectId, history);
+		const steps = await readSteps(log, history);
 		spans.push(...incidentsOf(steps).map((span) => ({ webhookId: history.webhookId, span })));
 	}
 	const newest = spans.sort((a, b) => b.span.from - a.span.from).slice(0, limit);
 	const found: FoundIncident[] = [];
-	for (const { webhookId, span } of newest) found.push(await examine(storage, projectId, webhookId, span));
+	for (const { webhookId, span } of newest) found.push(await examine(log, webhookId, span));
 	return found;
 }
 
@@ -202,7 +206,7 @@ const stepOf = (bucket: StatsBucket): StepCounts => ({
 	failed: failedIn(bucket),
 });
 
-async function readHours(storage: SearchStorage, projectId: string, webhookId: string, now: number): Promise<Hours> {
+async function readHours({ storage, projectId }: ProjectLog, webhookId: string, now: number): Promise<Hours> {
 	const until = (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
 	const query = { since: until - INCIDENT.hours * HOUR_MS, until, stepMs: HOUR_MS, webhookId };
 	const { buckets } = await storage.readStats({ projectId, query });
@@ -210,11 +214,7 @@ async function readHours(storage: SearchStorage, projectId: string, webhookId: s
 }
 
 /** The minutes of hours in which an attempt failed, and other hours as a whole. */
-async function readSteps(
-	storage: SearchStorage,
-	projectId: string,
-	{ webhookId, hours }: Hours,
-): Promise<StepCounts[]> {
+async function readSteps({ storage, projectId }: ProjectLog, { webhookId, hours }: Hours): Promise<StepCounts[]> {
 	const steps: StepCounts[] = [];
 	for (let i = 0; i < hours.length; ) {
 		const first = hours[i]!;
@@ -232,20 +232,13 @@ async function readSteps(
 	return steps.filter(({ delivered, failed }) => delivered + failed > 0);
 }
 
-async function examine(
-	storage: SearchStorage,
-	projectId: string,
-	webhookId: string,
-	span: Span,
-): Promise<FoundIncident> {
-	const { attempts, isCut } = await readFailures(storage, projectId, webhookId, span);
-	const isOngoing = span.isOngoing && !(await hasDeliveredSince(storage, projectId, webhookId, attempts[0]));
+async function examine(log: ProjectLog, webhookId: string, span: Span): Promise<FoundIncident> {
+	const { storage, projectId } = log;
+	const { attempts, isCut } = await readFailures(log, webhookId, span);
+	const isOngoing = span.isOngoing && !(await hasDeliveredSince(log, webhookId, attempts[0]));
 	const all = [...new Set(attempts.map(({ seq }) => seq))];
-	const seqs = all.slice(0, LIMITS.deliveries);
-	const latest =
-		seqs.length === 0
-			? []
-			: await storage.readLatest({ projectId, deliveries: seqs.map((seq) => ({ webhookId, seq })) });
+	const deliveries = all.slice(0, LIMITS.deliveries).map((seq) => ({ webhookId, seq }));
+	const latest = deliveries.length === 0 ? [] : await storage.readLatest({ projectId, deliveries });
 	const held = { delivered: 0, waiting: 0, failed: 0, dismissed: 0 };
 	let lastDeliveredAt: number | null = null;
 	let nextRetryAt: number | null = null;
@@ -264,7 +257,7 @@ async function examine(
 		isOngoing,
 		webhookId,
 		response: mostFrequent(attempts),
-		held: { count: seqs.length, capped: isCut || all.length > seqs.length, ...held },
+		held: { count: deliveries.length, capped: isCut || all.length > deliveries.length, ...held },
 		lastDeliveredAt,
 		nextRetryAt,
 	};
@@ -272,8 +265,7 @@ async function examine(
 
 /** Whether it has recovered within the minute of its last failed attempt, of which the counts say nothing. */
 async function hasDeliveredSince(
-	storage: SearchStorage,
-	projectId: string,
+	{ storage, projectId }: ProjectLog,
 	webhookId: string,
 	failed: AttemptSummary | undefined,
 ): Promise<boolean> {
@@ -288,15 +280,14 @@ const isReal = ({ seq, errorCode }: AttemptSummary): boolean => seq > 0 && !isCl
 
 /** Its failed attempts, newest first, without those of tests and closed deliveries. */
 async function readFailures(
-	storage: SearchStorage,
-	projectId: string,
+	log: ProjectLog,
 	webhookId: string,
 	{ from, until, isOngoing }: Span,
 ): Promise<{ attempts: AttemptSummary[]; isCut: boolean }> {
 	const range = { since: from, ...(!isOngoing && { until }) };
 	const read = await Promise.all(
 		(["retrying", "failed"] as const).map((status) =>
-			readNewest(storage, projectId, { webhookIds: [webhookId], statuses: [status], ...range }),
+			readNewest(log, { webhookIds: [webhookId], statuses: [status], ...range }),
 		),
 	);
 	const attempts = read.flatMap(({ attempts: some }) => some).sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -304,7 +295,7 @@ async function readFailures(
 }
 
 /** Reads until it has enough deliveries: each may have failed several times. */
-async function readNewest(storage: SearchStorage, projectId: string, filter: AttemptFilter) {
+async function readNewest({ storage, projectId }: ProjectLog, filter: AttemptFilter) {
 	const attempts: AttemptSummary[] = [];
 	const seqs = new Set<number>();
 	let before: string | undefined;
