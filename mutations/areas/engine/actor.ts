@@ -119,7 +119,7 @@ export const ENGINE_ACTOR = [
 		},
 		{
 			name: "lane-set-keeps-deleted",
-			find: "return lanes > states.length ? this.#missing(states, only) : [];",
+			find: "return lane && states.length === 0 ? [lane] : [];",
 			replace: "return [];",
 			why: "A deleted webhook keeps its lane, and gets new events.",
 			tests: inEngine("actor/lane-set"),

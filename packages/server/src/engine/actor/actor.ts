@@ -295,7 +295,8 @@ export class Actor {
 				lanes.invalidateRetries(message.webhookId);
 				break;
 			case "look":
-				lanes.mark(message.lane);
+				if (message.lane) lanes.mark(message.lane);
+				else lanes.markAll();
 				break;
 			case "continue":
 				this.#isPaused = false;
@@ -311,7 +312,7 @@ export class Actor {
 				break;
 			case "rested":
 				this.#dispatcher.rested();
-				lanes.mark(null);
+				lanes.markAll();
 				break;
 			case "sweep":
 				lanes.sweep();

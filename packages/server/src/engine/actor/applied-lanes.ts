@@ -96,19 +96,22 @@ export class AppliedLanes {
 		this.#seen = seen;
 		reader.reaches(seen.lastSeq);
 		for (const lane of this.#lanes.load(lanes, only, keys)) this.#drop(lane);
-		if (only !== null) {
-			const lane = this.#lanes.get(only);
-			if (hasNewEvents) this.#lanes.announceAll();
-			else if (lane) this.#lanes.mark(lane);
-			return;
+		if (only === null || hasNewEvents) this.#lanes.announceAll();
+		else {
+			const changed = this.#lanes.get(only);
+			if (changed) this.#lanes.mark(changed);
 		}
-		this.#lanes.announceAll();
+		if (only !== null) return;
+		this.#setElsewhere(handedOver);
+		const restMs = restAfter(context.clock, begun, PROJECTS.lanesRest, PROJECTS.lanesRestMs);
+		this.#restsUntil = context.clock.elapsed() + restMs;
+	}
+
+	#setElsewhere(handedOver: readonly HandedOver[]): void {
 		const byWebhook = Map.groupBy(handedOver, ({ webhookId }) => webhookId);
 		for (const lane of this.#lanes) lane.inFlightElsewhere(byWebhook.get(lane.webhookId) ?? []);
 		this.elsewhere = handedOver;
 		this.#watchElsewhere();
-		const restMs = restAfter(context.clock, begun, PROJECTS.lanesRest, PROJECTS.lanesRestMs);
-		this.#restsUntil = context.clock.elapsed() + restMs;
 	}
 
 	/** Forgets attempts that aren't settled in time, so that they are repeated. */

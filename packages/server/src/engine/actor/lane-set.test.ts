@@ -126,13 +126,13 @@ test("visits marked lanes in order, a limited number at a time, including those 
 	const looked: string[] = [];
 	const look = (lane: { readonly webhookId: string }): void => {
 		looked.push(lane.webhookId);
-		if (looked.length === 2) lanes.mark(lanes.get("a"));
+		if (looked.length === 2) lanes.mark(lanes.get("a")!);
 	};
-	for (const webhookId of ["b", "a", "c"]) lanes.mark(lanes.get(webhookId));
+	for (const webhookId of ["b", "a", "c"]) lanes.mark(lanes.get(webhookId)!);
 	lanes.lookAtMarked(look, 2);
 	expect([looked, lanes.hasMarked]).toEqual([["b", "a"], true]);
-	lanes.mark(lanes.get("b"));
-	lanes.mark(lanes.get("c"));
+	lanes.mark(lanes.get("b")!);
+	lanes.mark(lanes.get("c")!);
 	lanes.lookAtMarked(look, 10);
 	expect([looked, lanes.hasMarked]).toEqual([["b", "a", "c", "b"], false]);
 });

@@ -44,19 +44,21 @@ export class LaneSet {
 		for (const state of states) {
 			const known = this.#lanes.get(state.webhookId);
 			const opened = keys?.get(state) ?? this.#keysOf(state, known);
-			const lane = known ?? new Lane(this.#projectId, state, opened);
-			if (known) {
-				known.unfollow(this.#reader);
-				known.reload(state, opened);
-			} else {
-				this.#lanes.set(state.webhookId, lane);
-				this.#context.budget.countLanes(1);
-			}
-			this.#reader.enter(lane);
+			known?.unfollow(this.#reader);
+			known?.reload(state, opened);
+			this.#reader.enter(known ?? this.#add(state, opened));
 		}
 		this.#byType = null;
-		const lanes = only === null ? this.#lanes.size : Number(this.#lanes.has(only));
-		return lanes > states.length ? this.#missing(states, only) : [];
+		if (only === null) return this.#lanes.size > states.length ? this.#missing(states) : [];
+		const lane = this.#lanes.get(only);
+		return lane && states.length === 0 ? [lane] : [];
+	}
+
+	#add(state: LaneState, keys: LaneKeys): Lane {
+		const lane = new Lane(this.#projectId, state, keys);
+		this.#lanes.set(state.webhookId, lane);
+		this.#context.budget.countLanes(1);
+		return lane;
 	}
 
 	get(webhookId: string): Lane | null {
@@ -78,13 +80,15 @@ export class LaneSet {
 		this.#byType = null;
 	}
 
-	/** Marks this lane (every lane, if null) for a visit once the current messages are handled. */
-	mark(lane: Lane | null): void {
-		if (lane === null) for (const each of this) this.mark(each);
-		else if (!lane.marked) {
-			lane.marked = true;
-			this.#marked.push(lane);
-		}
+	/** Marks this lane for a visit once the current messages are handled. */
+	mark(lane: Lane): void {
+		if (lane.marked) return;
+		lane.marked = true;
+		this.#marked.push(lane);
+	}
+
+	markAll(): void {
+		for (const lane of this) this.mark(lane);
 	}
 
 	/**
@@ -105,7 +109,7 @@ export class LaneSet {
 	announceAll(): void {
 		for (const lane of this) lane.unfollow(this.#reader);
 		this.#reader.announced = this.#reader.lastSeq;
-		this.mark(null);
+		this.markAll();
 	}
 
 	get hasMarked(): boolean {
@@ -143,7 +147,7 @@ export class LaneSet {
 			lane.sweeping = true;
 			lane.sweepingQueues = true;
 		}
-		this.mark(null);
+		this.markAll();
 	}
 
 	/** The furthest position of any active lane that wants one of these events; minus infinity if there is none. */
@@ -182,9 +186,9 @@ export class LaneSet {
 		return this.#byType.get(type) ?? [];
 	}
 
-	#missing(states: readonly LaneState[], only: string | null): Lane[] {
+	#missing(states: readonly LaneState[]): Lane[] {
 		const stored = new Set(states.map(({ webhookId }) => webhookId));
-		return [...this].filter(({ webhookId }) => !stored.has(webhookId) && (only === null || webhookId === only));
+		return [...this].filter(({ webhookId }) => !stored.has(webhookId));
 	}
 
 	async #openInTurns(states: readonly LaneState[]): Promise<OpenedKeys> {
