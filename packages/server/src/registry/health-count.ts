@@ -98,24 +98,25 @@ export class HealthCount {
 		// Clocks may differ, or have been ahead.
 		const isWithin = (at: number, ms: number) => Math.abs(now - at) < ms;
 		const isCounting = isWithin(shared.countingAt, TURN_MS);
-		if (isCounting || isWithin(shared.at, EVERY_MS)) {
+		if (isCounting || isWithin(shared.at, EVERY_MS))
 			this.#counts = isCounting || isWithin(shared.at, STALE_MS) ? shared.counts : null;
-			return;
-		}
-		const turn = new Turn(storage, value);
-		const report = () => turn.write({ ...shared, countingAt: clock.now() });
+		else if (!this.#stopped) await this.#countInTurn(new Turn(storage, value), shared);
+	}
+
+	/** Counts for all nodes, unless another node begins first. @param shared the last result, which is kept until the end */
+	async #countInTurn(turn: Turn, shared: SharedCount): Promise<void> {
+		const { clock } = this.#options;
+		let reportedAt = 0;
+		const report = () => {
+			reportedAt = clock.elapsed();
+			return turn.write({ ...shared, countingAt: clock.now() });
+		};
 		const end = () => turn.write({ ...shared, countingAt: 0 });
-		if (this.#stopped) return;
 		// Before its turn begins: the service may stop meanwhile.
 		this.#endTurn = end;
 		try {
 			if (!(await report())) return;
-			let reportedAt = clock.elapsed();
-			const counts = await this.#count(async () => {
-				if (clock.elapsed() - reportedAt < REPORT_MS) return true;
-				reportedAt = clock.elapsed();
-				return report();
-			});
+			const counts = await this.#count(() => clock.elapsed() - reportedAt < REPORT_MS || report());
 			if (counts !== null && (await turn.write({ counts, at: clock.now(), countingAt: 0 }))) this.#counts = counts;
 		} catch (error) {
 			await end().catch(() => undefined);
