@@ -142,37 +142,43 @@ export class Dispatcher {
 	// ── first attempts ──
 
 	#startFirst(lane: Lane): StartResult {
-		while (lane.mayStartFirst) {
-			const event = lane.peekEvent();
-			if (!event) {
-				const refused = lane.awaits === null ? lane.refusedBytes : null;
-				if (refused !== null && !this.#backpressure.claim(lane, refused)) return "no_capacity";
-				if (this.#feed(lane)) continue;
-				break;
-			}
-			if (this.#isPastRetention(event.publishedAt)) return this.#closeFirst(lane, event);
-			lane.sweeping = false;
-			lane.oldestAt = event.publishedAt;
-			if (!lane.active) {
-				lane.forgetEvents(); // it may be paused for days
-				break;
-			}
-			const bytes = event.body.length;
-			const slot = this.#backpressure.takeClaimed(lane, bytes) ?? this.#backpressure.shared.slotFor(lane, bytes);
-			if (!slot) {
-				lane.refusedBytes = bytes;
-				return "no_capacity";
-			}
-			try {
-				lane.takeEvent(event);
-				this.#attempts.send(lane, event, null, slot);
-			} catch (error) {
-				slot.release();
-				throw error;
-			}
-			return "started";
-		}
+		if (!lane.mayStartFirst) return "nothing";
+		const event = this.#nextEvent(lane);
+		if (typeof event === "string") return event;
+		if (this.#isPastRetention(event.publishedAt)) return this.#closeFirst(lane, event);
+		lane.sweeping = false;
+		lane.oldestAt = event.publishedAt;
+		if (lane.active) return this.#sendFirst(lane, event);
+		lane.forgetEvents(); // it may be paused for days
 		return "nothing";
+	}
+
+	/** The next event, in memory. If it has to be read first, the lane is visited again once it was. */
+	#nextEvent(lane: Lane): LaneEvent | Exclude<StartResult, "started"> {
+		for (;;) {
+			const event = lane.peekEvent();
+			if (event) return event;
+			const refused = lane.awaits === null ? lane.refusedBytes : null;
+			if (refused !== null && !this.#backpressure.claim(lane, refused)) return "no_capacity";
+			if (!this.#feed(lane)) return "nothing";
+		}
+	}
+
+	#sendFirst(lane: Lane, event: LaneEvent): StartResult {
+		const bytes = event.body.length;
+		const slot = this.#backpressure.takeClaimed(lane, bytes) ?? this.#backpressure.shared.slotFor(lane, bytes);
+		if (!slot) {
+			lane.refusedBytes = bytes;
+			return "no_capacity";
+		}
+		try {
+			lane.takeEvent(event);
+			this.#attempts.send(lane, event, null, slot);
+		} catch (error) {
+			slot.release();
+			throw error;
+		}
+		return "started";
 	}
 
 	#isPastRetention(at: number): boolean {
