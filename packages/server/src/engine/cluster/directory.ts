@@ -149,10 +149,8 @@ export class Directory implements EpochKeeper {
 	}
 
 	async #changeHeld<T>(projectId: string, change: () => Promise<T>, scopeOf: (result: T) => ChangeScope): Promise<T> {
-		this.#holds.set(projectId, (this.#holds.get(projectId) ?? 0) + 1);
-		const held = this.#owned.actors.get(projectId);
-		held?.hold();
-		const before = held?.mark ?? null;
+		this.#hold(projectId);
+		const before = this.#owned.actors.get(projectId)?.mark ?? null;
 		let scope: ChangeScope = "project";
 		try {
 			const result = await change();
@@ -162,13 +160,22 @@ export class Directory implements EpochKeeper {
 		} finally {
 			const only = typeof scope === "object" && before ? { ...scope, since: before.revision } : null;
 			if (scope !== "nothing") await this.#reload(projectId, only);
-			const left = this.#holds.get(projectId)! - 1;
-			if (left > 0) this.#holds.set(projectId, left);
-			else this.#holds.delete(projectId);
-			// New actors start with these holds.
-			this.#owned.actors.get(projectId)?.release();
+			this.#release(projectId);
 			if (!this.#owned.working(projectId)) this.#taker.poke(projectId);
 		}
+	}
+
+	/** Holds the project's lanes, including those of actors that begin meanwhile. */
+	#hold(projectId: string): void {
+		this.#holds.set(projectId, (this.#holds.get(projectId) ?? 0) + 1);
+		this.#owned.actors.get(projectId)?.hold();
+	}
+
+	#release(projectId: string): void {
+		const left = this.#holds.get(projectId)! - 1;
+		if (left > 0) this.#holds.set(projectId, left);
+		else this.#holds.delete(projectId);
+		this.#owned.actors.get(projectId)?.release();
 	}
 
 	/** Finishes and settles everything in flight, then releases every lease. */
