@@ -243,19 +243,18 @@ const KEY_UPDATED = Buffer.from("SERVER_TRAFFIC_SECRET_N ");
  *   together
  */
 function watchFloods(socket: Socket, flooded: (what: string) => void): void {
-	let keyUpdates = 0;
+	const atMost = (most: number, what: string) => {
+		let count = 0;
+		return () => {
+			if (++count > most) flooded(what);
+		};
+	};
+	const keyUpdated = atMost(RECEIVERS.keyUpdates, "the receiver updates its keys without end");
 	socket.on("keylog", (line) => {
-		if (!line.subarray(0, KEY_UPDATED.length).equals(KEY_UPDATED)) return;
-		if (++keyUpdates > RECEIVERS.keyUpdates) flooded("the receiver updates its keys without end");
+		if (line.subarray(0, KEY_UPDATED.length).equals(KEY_UPDATED)) keyUpdated();
 	});
-	let handshakes = 0;
-	socket.on("secureConnect", () => {
-		if (++handshakes > 1 + RECEIVERS.renegotiations) flooded("the receiver asks for new handshakes without end");
-	});
-	let sessions = 0;
-	socket.on("session", () => {
-		if (++sessions > RECEIVERS.sessionsPerConnection) flooded("the receiver hands out TLS sessions without end");
-	});
+	socket.on("secureConnect", atMost(1 + RECEIVERS.renegotiations, "the receiver asks for new handshakes without end"));
+	socket.on("session", atMost(RECEIVERS.sessionsPerConnection, "the receiver hands out TLS sessions without end"));
 }
 
 export interface TlsSession {
