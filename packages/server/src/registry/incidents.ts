@@ -64,7 +64,7 @@ class Incident {
 	/** The minute before the first bad one if attempts failed in it: an outage rarely begins on the minute … */
 	readonly #head: StepCounts | null;
 	/** … and the minute after the last bad one, likewise. */
-	#tail: StepCounts | null = null;
+	tail: StepCounts | null = null;
 	readonly #from: number;
 	#until = 0;
 	#failed = 0;
@@ -80,10 +80,6 @@ class Incident {
 		this.extend(first);
 	}
 
-	get tail(): StepCounts | null {
-		return this.#tail;
-	}
-
 	get isOutage(): boolean {
 		return this.#failed >= INCIDENT.failedAttempts;
 	}
@@ -91,7 +87,7 @@ class Incident {
 	get span(): Span {
 		const nothing = { failed: 0, delivered: 0 };
 		const head = this.#head ?? { at: this.#from, ...nothing };
-		const tail = this.#tail ?? { at: this.#until - MINUTE_MS, ...nothing };
+		const tail = this.tail ?? { at: this.#until - MINUTE_MS, ...nothing };
 		return {
 			from: head.at,
 			until: tail.at + MINUTE_MS,
@@ -113,13 +109,13 @@ class Incident {
 		this.#failed += this.#since.failed + failed;
 		this.#delivered += this.#since.delivered + delivered;
 		this.#since = { failed: 0, delivered: 0 };
-		this.#tail = null;
+		this.tail = null;
 	}
 
 	pass(step: StepCounts): void {
 		this.#since.failed += step.failed;
 		this.#since.delivered += step.delivered;
-		if (step.at === this.#until && step.failed > 0) this.#tail = step;
+		if (step.at === this.#until && step.failed > 0) this.tail = step;
 	}
 }
 
