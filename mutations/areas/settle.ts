@@ -61,14 +61,15 @@ export const SETTLE = [
 		},
 		{
 			name: "settler-keeps-first-schedule",
-			find: "\t\t\tschedule.delete(key);\n",
-			replace: "",
+			find: "if (delivery) deliveries.set(",
+			replace:
+				"if (delivery && !deliveries.values().some(({ schedule }) => schedule?.seq === delivery.seq)) deliveries.set(",
 			why: "A delivery that failed and then succeeded within one commit is retried.",
 		},
 		{
 			name: "settler-first-position",
-			find: "if (item.lane) lanes.set(item.lane.webhookId, item.lane);",
-			replace: "if (item.lane && !lanes.has(item.lane.webhookId)) lanes.set(item.lane.webhookId, item.lane);",
+			find: "if (lane) lanes.set(lane.webhookId, lane);",
+			replace: "if (lane && !lanes.has(lane.webhookId)) lanes.set(lane.webhookId, lane);",
 			why: "The first of several outcomes in a commit sets the lane's position, so a crash repeats the others.",
 		},
 		{

@@ -39,7 +39,7 @@ export interface Change {
 	readonly attempt: NewAttempt | null;
 	/** The delivery's next attempt. */
 	readonly schedule: Retry | null;
-	/** The delivery no longer waits. */
+	/** The delivery no longer waits: instead of `schedule`. */
 	readonly unschedule: { readonly webhookId: string; readonly seq: number } | null;
 	readonly lane: LaneProgress | null;
 }
@@ -300,27 +300,21 @@ export function changesOf(items: readonly Change[]): Changes {
 		};
 	}
 	const attempts: NewAttempt[] = [];
-	const schedule = new Map<string, Retry>();
-	const unschedule = new Map<string, { webhookId: string; seq: number }>();
+	/** The last change of each delivery. */
+	const deliveries = new Map<string, Change>();
 	const lanes = new Map<string, LaneProgress>();
 	for (const item of items) {
-		if (item.attempt) attempts.push(item.attempt);
-		if (item.schedule) {
-			const key = `${item.schedule.webhookId}/${item.schedule.seq}`;
-			unschedule.delete(key);
-			schedule.set(key, item.schedule);
-		}
-		if (item.unschedule) {
-			const key = `${item.unschedule.webhookId}/${item.unschedule.seq}`;
-			schedule.delete(key);
-			unschedule.set(key, item.unschedule);
-		}
-		if (item.lane) lanes.set(item.lane.webhookId, item.lane);
+		const { attempt, lane } = item;
+		const delivery = item.schedule ?? item.unschedule;
+		if (attempt) attempts.push(attempt);
+		if (delivery) deliveries.set(`${delivery.webhookId}/${delivery.seq}`, item);
+		if (lane) lanes.set(lane.webhookId, lane);
 	}
+	const changes = [...deliveries.values()];
 	return {
 		attempts,
-		schedule: [...schedule.values()],
-		unschedule: [...unschedule.values()],
+		schedule: changes.flatMap(({ schedule }) => schedule ?? []),
+		unschedule: changes.flatMap(({ unschedule }) => unschedule ?? []),
 		lanes: [...lanes.values()],
 	};
 }
