@@ -203,24 +203,26 @@ export class LeaseKeeper {
 	}
 
 	async #renewNow(): Promise<Moment> {
-		const { storage, clock, holder } = this.#context;
-		const begun = momentOf(clock);
+		const begun = momentOf(this.#context.clock);
 		const actors = [...this.#owned.actors.values()];
 		const locked: Lease[] = [];
 		for (let at = 0; at < actors.length; at += PROJECTS.leasesPerStep) {
-			const since = momentOf(clock);
-			const leases = actors
-				.slice(at, at + PROJECTS.leasesPerStep)
-				.filter((actor) => this.#owned.has(actor))
-				.map(({ lease }) => lease.current);
-			const renewal = await storage.renewLeases({ holder, leases });
-			this.#apply(leases, renewal, since);
-			locked.push(...renewal.locked);
+			const owned = actors.slice(at, at + PROJECTS.leasesPerStep).filter((actor) => this.#owned.has(actor));
+			locked.push(...(await this.#renewThese(owned.map(({ lease }) => lease.current))));
 		}
 		this.#renewedAt = begun;
 		if (locked.length > 0) this.#renewLocked(locked);
 		else if (actors.length > 0) this.#renewFailure.succeeded();
 		return begun;
+	}
+
+	/** @param waits whether to wait briefly for locked rows @returns the leases whose rows are locked */
+	async #renewThese(leases: readonly Lease[], waits = false): Promise<readonly Lease[]> {
+		const { storage, clock, holder } = this.#context;
+		const since = momentOf(clock);
+		const renewal = await storage.renewLeases({ holder, leases, waits });
+		this.#apply(leases, renewal, since);
+		return renewal.locked;
 	}
 
 	#apply(leases: readonly Lease[], { renewed, locked }: Renewal, since: Moment): void {
@@ -262,18 +264,14 @@ export class LeaseKeeper {
 	}
 
 	async #renewLockedAll(leases: readonly Lease[]): Promise<void> {
-		const { storage, clock, logger, holder } = this.#context;
-		const again = momentOf(clock);
-		const together = await storage.renewLeases({ holder, leases });
-		this.#apply(leases, together, again);
+		const { logger } = this.#context;
+		const locked = await this.#renewThese(leases);
 		const isStuck = ({ projectId }: Lease) => Number(this.#stuck.has(projectId));
 		let waits = WAITS_PER_RENEWAL;
-		for (const lease of together.locked.toSorted((a, b) => isStuck(a) - isStuck(b))) {
+		for (const lease of locked.toSorted((a, b) => isStuck(a) - isStuck(b))) {
 			if (waits === 0) break;
-			const since = momentOf(clock);
-			const renewal = await storage.renewLeases({ holder, leases: [lease], waits: true });
-			this.#apply([lease], renewal, since);
-			if (renewal.locked.length === 0) continue;
+			const [stillLocked] = await this.#renewThese([lease], true);
+			if (!stillLocked) continue;
 			waits -= 1;
 			const { projectId } = lease;
 			if (!this.#stuck.has(projectId))
@@ -294,41 +292,6 @@ export class LeaseKeeper {
 			if (wakeAt !== null && wakeAt - now < IDLE_MS) continue;
 			this.#release(actor);
 		}
-	}
-
-	// ── reporting ──
-
-	/** A node that owns nothing reports every other time, which is still in time for it to count as alive. */
-	#reportInTurn(): void {
-		this.#isSilent = this.#owned.actors.size === 0 && !this.#isSilent;
-		if (this.#isSilent) return;
-		if (this.#sharing !== null) {
-			this.#lookWithoutReport();
-			return;
-		}
-		this.#sharing = this.#report()
-			.catch((error: unknown) => {
-				// So that it doesn't skip the next turn.
-				this.#isSilent = true;
-				this.#reportFailure.failed(error);
-				this.#lookWithoutReport();
-			})
-			.finally(() => {
-				this.#sharing = null;
-			});
-	}
-
-	/** The report hangs or failed, so it didn't say when to ask for due projects. */
-	#lookWithoutReport(): void {
-		this.#options.onNextDue(this.#context.clock.now());
-	}
-
-	async #report(): Promise<void> {
-		const report = await this.renewShare();
-		this.#reportFailure.succeeded();
-		if (report === null || this.#owned.closing) return;
-		this.#releaseSurplus();
-		this.#options.onNextDue(report.nextDue);
 	}
 
 	/** Releases projects beyond this node's share, idle ones first, so that other nodes can take them. */
@@ -376,5 +339,40 @@ export class LeaseKeeper {
 			});
 			this.#options.onReleased(projectId, wakeAt);
 		});
+	}
+
+	// ── reporting ──
+
+	/** A node that owns nothing reports every other time, which is still in time for it to count as alive. */
+	#reportInTurn(): void {
+		this.#isSilent = this.#owned.actors.size === 0 && !this.#isSilent;
+		if (this.#isSilent) return;
+		if (this.#sharing !== null) {
+			this.#lookWithoutReport();
+			return;
+		}
+		this.#sharing = this.#report()
+			.catch((error: unknown) => {
+				// So that it doesn't skip the next turn.
+				this.#isSilent = true;
+				this.#reportFailure.failed(error);
+				this.#lookWithoutReport();
+			})
+			.finally(() => {
+				this.#sharing = null;
+			});
+	}
+
+	/** The report hangs or failed, so it didn't say when to ask for due projects. */
+	#lookWithoutReport(): void {
+		this.#options.onNextDue(this.#context.clock.now());
+	}
+
+	async #report(): Promise<void> {
+		const report = await this.renewShare();
+		this.#reportFailure.succeeded();
+		if (report === null || this.#owned.closing) return;
+		this.#releaseSurplus();
+		this.#options.onNextDue(report.nextDue);
 	}
 }
