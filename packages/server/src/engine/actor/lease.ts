@@ -24,10 +24,7 @@ export class HeldLease {
 	#opensAt = 0;
 	#opening: Timer | null = null;
 
-	/**
-	 * @param since a moment before the lease was requested
-	 * @param onTrusted called when the lease may be trusted again: after a late renewal, and when a suspension ends
-	 */
+	/** @param onTrusted called when the lease may be trusted again: after a late renewal, and when a suspension ends */
 	constructor(
 		context: Pick<ActorContext, "clock" | "leaseTermMs">,
 		lease: Lease,

@@ -54,7 +54,7 @@ export class RetryQueue {
 		return !this.#loading && this.#head.length === 0 && this.#horizon !== null && this.#horizon.dueAt <= now;
 	}
 
-	/** Starts a read. @returns how many rows to request, given that `underWay` of the first ones may be in flight */
+	/** Starts a read. @returns how many rows to request, since up to `inProgress` of the first ones may be in flight */
 	beginLoad(inProgress: number): number {
 		this.#loading = true;
 		this.#outdated = false;
