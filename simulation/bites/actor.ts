@@ -35,8 +35,8 @@ export const ACTOR: readonly Bite[] = [
 	{
 		name: "alarm lost",
 		file: "packages/server/src/engine/cluster/lease-keeper.ts",
-		find: "await storage.releaseLease({ lease: lease.current, wakeAt, seen, inFlight: handover?.attempts });",
-		replace: "await storage.releaseLease({ lease: lease.current, wakeAt: null, seen, inFlight: handover?.attempts });",
+		find: "await this.releaseLease(actor, { wakeAt, seen, inFlight: handover?.attempts });",
+		replace: "await this.releaseLease(actor, { wakeAt: null, seen, inFlight: handover?.attempts });",
 		breaks: "Retries of a project that was given back are not made until something is published.",
 		style: "shared",
 		firstSeed: 5,

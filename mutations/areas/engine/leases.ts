@@ -123,16 +123,15 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "keeper-alarm-lost",
-			find: "await storage.releaseLease({ lease: lease.current, wakeAt, seen, inFlight: handover?.attempts });",
-			replace:
-				"await storage.releaseLease({ lease: lease.current, wakeAt: null, seen, inFlight: handover?.attempts });",
+			find: "await this.releaseLease(actor, { wakeAt, seen, inFlight: handover?.attempts });",
+			replace: "await this.releaseLease(actor, { wakeAt: null, seen, inFlight: handover?.attempts });",
 			only: "alarms",
 			why: "Retries of a project that was released are not made until something is published.",
 		},
 		{
 			name: "keeper-failed-release-stalls",
-			find: "\t\t\t\t\tthis.#options.onReleaseFailed();\n",
-			replace: "",
+			find: "\t\t\t\tthis.#options.onReleaseFailed();\n\t\t\t}\n\t\t});",
+			replace: "\t\t\t}\n\t\t});",
 			tests: ["server/test/engine-sqlite.test.ts"],
 			only: "outages",
 			why: "A project whose release failed stalls for up to a minute on SQLite.",

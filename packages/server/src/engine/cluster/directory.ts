@@ -300,21 +300,9 @@ export class Directory implements EpochKeeper {
 
 	/** Releases the actor's lease and takes the project again, so that it is read from storage. */
 	async #retake(actor: Actor): Promise<void> {
-		const { storage, clock, logger } = this.#context;
-		const { projectId } = actor;
-		await this.#owned.leave(actor, async () => {
-			try {
-				await storage.releaseLease({
-					lease: actor.lease.current,
-					wakeAt: clock.now(),
-					seen: { lastSeq: -1, revision: -1 },
-				});
-			} catch (error) {
-				logger.error({ err: error, projectId }, "failed to release a lease; it will expire");
-				this.#taker.takeLapsed();
-			}
-		});
-		this.#taker.poke(projectId);
+		const wakeAt = this.#context.clock.now();
+		await this.#keeper.releaseLease(actor, { wakeAt, seen: { lastSeq: -1, revision: -1 } });
+		this.#taker.poke(actor.projectId);
 	}
 
 	// ── a new epoch of the database, whose state may be an earlier one ──

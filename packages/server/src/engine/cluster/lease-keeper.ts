@@ -7,7 +7,7 @@ import { PROJECTS } from "../../base/budgets.ts";
 import { type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { FairQueue } from "../../base/turns.ts";
-import type { Lease, Renewal } from "../../storage/port.ts";
+import type { Lease, Params, Renewal } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import type { ActorContext } from "../actor/context.ts";
 import { isTrusted } from "../actor/lease.ts";
@@ -311,7 +311,6 @@ export class LeaseKeeper {
 	}
 
 	async #retire(actor: Actor): Promise<void> {
-		const { storage, logger } = this.#context;
 		const { projectId } = actor;
 		const { seen, handover } = await this.#owned.retire(actor);
 		if (handover) {
@@ -327,17 +326,25 @@ export class LeaseKeeper {
 			const { wakeAt, lease } = actor;
 			// Storage may be unreachable, and thousands of calls would take seconds each.
 			const isOver = !lease.isTrusted && !lease.isSuspended;
-			await this.#owned.leave(actor, async () => {
-				try {
-					if (isOver) this.#options.onReleaseFailed();
-					else await storage.releaseLease({ lease: lease.current, wakeAt, seen, inFlight: handover?.attempts });
-				} catch (error) {
-					logger.error({ err: error, projectId }, "failed to release a lease; it will expire");
-					this.#options.onReleaseFailed();
-				}
-				handover?.released();
-			});
+			if (isOver) {
+				this.#owned.drop(actor);
+				this.#options.onReleaseFailed();
+			} else await this.releaseLease(actor, { wakeAt, seen, inFlight: handover?.attempts });
+			handover?.released();
 			this.#options.onReleased(projectId, wakeAt);
+		});
+	}
+
+	/** Drops the actor and releases its lease. If that fails, the lease expires. */
+	async releaseLease(actor: Actor, state: Omit<Params<"releaseLease">, "lease">): Promise<void> {
+		const { storage, logger } = this.#context;
+		await this.#owned.leave(actor, async () => {
+			try {
+				await storage.releaseLease({ lease: actor.lease.current, ...state });
+			} catch (error) {
+				logger.error({ err: error, projectId: actor.projectId }, "failed to release a lease; it will expire");
+				this.#options.onReleaseFailed();
+			}
 		});
 	}
 
