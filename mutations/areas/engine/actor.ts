@@ -48,8 +48,8 @@ export const ENGINE_ACTOR = [
 		},
 		{
 			name: "actor-ignores-other-nodes",
-			find: 'case "reaches":\n\t\t\t\tthis.#isActive();\n\t\t\t\treader.reaches(message.lastSeq);',
-			replace: 'case "reaches":\n\t\t\t\tthis.#isActive();',
+			find: 'case "reaches":\n\t\t\t\tthis.#becameActive();\n\t\t\t\treader.reaches(message.lastSeq);',
+			replace: 'case "reaches":\n\t\t\t\tthis.#becameActive();',
 			tests: NODES,
 			only: "the project",
 			why: "What other nodes publish waits until this one releases the project.",

@@ -265,7 +265,7 @@ export class Actor {
 				this.#lose("rewound");
 				break;
 			case "reaches":
-				this.#isActive();
+				this.#becameActive();
 				reader.reaches(message.lastSeq);
 				lanes.announceAll();
 				break;
@@ -340,7 +340,7 @@ export class Actor {
 	}
 
 	#appended(events: readonly LogEvent[]): void {
-		this.#isActive();
+		this.#becameActive();
 		const { reader } = this;
 		// If other events are in between, their types are unknown here. A lane may be about to want more types while a change
 		// is being stored.
@@ -387,7 +387,7 @@ export class Actor {
 			this.#discard(message);
 			return;
 		}
-		this.#isActive();
+		this.#becameActive();
 		if (outcome.kind === "deferred") this.#dispatcher.rest(inFlight.lane, outcome.shortage);
 		this.#lanes.mark(inFlight.lane);
 	}
@@ -406,7 +406,7 @@ export class Actor {
 		this.#lanes.drop(lane);
 	}
 
-	#isActive(): void {
+	#becameActive(): void {
 		this.#lastActive = this.context.clock.now();
 	}
 }
