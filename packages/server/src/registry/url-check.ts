@@ -28,6 +28,11 @@ interface Finding {
 	readonly detail: string;
 }
 
+const ok = (detail: string): Finding => ({ state: "ok", detail });
+const failed = (detail: string): Finding => ({ state: "failed", detail });
+const unknown = (detail: string): Finding => ({ state: "unknown", detail });
+const NO_ADDRESS = unknown("The address can be checked once the name resolves.");
+
 export interface UrlCheckResult {
 	/** Whether a webhook can be registered for it, and nothing known prevents requests from arriving. */
 	readonly ok: boolean;
@@ -54,48 +59,42 @@ export class UrlCheck {
 		const url = URL.parse(text);
 		const [fault] = urlFaults(text, limits.maxUrlLength, guard);
 		if (url === null || fault) return refused(url, fault?.detail ?? "This is not a URL.", guard);
-		const https = { name: "https", state: "ok", detail: ENCRYPTED } as const;
-		const host = hostOf(url);
-		const found = await this.#lookUp(host);
-		return { ok: found.every(({ state }) => state !== "failed"), checks: [https, ...found] };
+		const [name, address] = await this.#lookUp(hostOf(url));
+		return {
+			ok: name.state !== "failed" && address.state !== "failed",
+			checks: [
+				{ name: "https", ...ok(ENCRYPTED) },
+				{ name: "reachable_name", ...name },
+				{ name: "public_address", ...address },
+			],
+		};
 	}
 
-	async #lookUp(host: string): Promise<UrlCheckResult["checks"]> {
-		const checked = (name: Finding, address: Finding): UrlCheckResult["checks"] => [
-			{ name: "reachable_name", ...name },
-			{ name: "public_address", ...address },
-		];
-		const ok = (detail: string): Finding => ({ state: "ok", detail });
-		const failed = (detail: string): Finding => ({ state: "failed", detail });
-		const unknown = (detail: string): Finding => ({ state: "unknown", detail });
-		const resolves = ok(`${host} resolves.`);
-		const noAddress = unknown("The address can be checked once the name resolves.");
-		if (isIP(host) !== 0) return checked(ok("An address needs no lookup."), ok("The address is allowed."));
+	/** What a lookup says about the host's name and about its address. */
+	async #lookUp(host: string): Promise<readonly [name: Finding, address: Finding]> {
 		const { clock, resolver } = this.#options;
+		if (isIP(host) !== 0) return [ok("An address needs no lookup."), ok("The address is allowed.")];
+		const resolves = ok(`${host} resolves.`);
 		try {
-			if ((await within(clock, LOOKUP_MS, resolver.lookup(host))) !== null)
-				return checked(resolves, ok("Its address is allowed."));
+			const addresses = await within(clock, LOOKUP_MS, resolver.lookup(host));
+			if (addresses !== null) return [resolves, ok("Its address is allowed.")];
 			const failure = `${host} did not resolve within ${LOOKUP_MS / 1_000} seconds.`;
-			return checked(unknown(`${failure} It may resolve when an event is sent.`), noAddress);
+			return [unknown(`${failure} It may resolve when an event is sent.`), NO_ADDRESS];
 		} catch (error) {
 			if (!(error instanceof SendFailure)) throw error;
 			switch (error.reason) {
 				case "address_not_public":
-					return checked(resolves, failed(`${host} has no public address, so nothing can be delivered there.`));
-				case "address_not_allowed":
-					return checked(
-						resolves,
-						failed(
-							`The operator of this service doesn't allow requests to the address of ${host}, so nothing can be delivered there.`,
-						),
-					);
-				case "dns_not_found":
-					return checked(
-						failed(`There is no host named ${host}. Check the spelling, or wait for its DNS entry to propagate.`),
-						noAddress,
-					);
+					return [resolves, failed(`${host} has no public address, so nothing can be delivered there.`)];
+				case "address_not_allowed": {
+					const refusal = `The operator of this service doesn't allow requests to the address of ${host}`;
+					return [resolves, failed(`${refusal}, so nothing can be delivered there.`)];
+				}
+				case "dns_not_found": {
+					const advice = "Check the spelling, or wait for its DNS entry to propagate.";
+					return [failed(`There is no host named ${host}. ${advice}`), NO_ADDRESS];
+				}
 				default:
-					return checked(unknown(`${host} could not be resolved. It may resolve when an event is sent.`), noAddress);
+					return [unknown(`${host} could not be resolved. It may resolve when an event is sent.`), NO_ADDRESS];
 			}
 		}
 	}
@@ -105,13 +104,12 @@ export class UrlCheck {
 function refused(url: URL | null, why: string, guard: Pick<Guard, "checkUrl">): UrlCheckResult {
 	const verdict = url && guard.checkUrl(url);
 	const reason = verdict && !verdict.ok ? verdict.reason : "not_https";
-	const failed = CHECKS.indexOf(FAILED_BY[reason] ?? "https");
+	const failedAt = CHECKS.indexOf(FAILED_BY[reason] ?? "https");
 	return {
 		ok: false,
 		checks: CHECKS.map((name, i) => {
-			if (i < failed) return { name, state: "ok", detail: name === "https" ? ENCRYPTED : "No lookup needed." };
-			if (i === failed) return { name, state: "failed", detail: why };
-			return { name, state: "unknown", detail: "Not checked yet." };
+			if (i < failedAt) return { name, ...ok(name === "https" ? ENCRYPTED : "No lookup needed.") };
+			return { name, ...(i === failedAt ? failed(why) : unknown("Not checked yet.")) };
 		}),
 	};
 }
