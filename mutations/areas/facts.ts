@@ -171,8 +171,8 @@ export const FACTS = [
 	...of("server/src/store/orders.ts", inStore("store"), [
 		{
 			name: "deliverables-any-outcome",
-			find: "const digest = digestOf({ orderId, deliverableId, ...input });",
-			replace: "const digest = digestOf({ orderId, deliverableId });",
+			find: "data, { orderId, deliverableId, ...input });",
+			replace: "data, { orderId, deliverableId });",
 			only: "on SQLite",
 			why: "A deliverable that failed and is then reported as delivered is reported as recorded.",
 		},

@@ -181,10 +181,8 @@ export class Orders {
 			const payload = { chargeback_id, order_id: orderId, amount_cents, currency: order.currency, reason };
 			const data = recorder.dataOf("chargeback.created", payload);
 			if (typeof data !== "string") return data;
-			const at = recorder.now();
-			const event = recorder.candidate(projectId, "chargeback.created", at, data);
-			const digest = digestOf({ orderId, ...input });
-			const chargeback = { orderId, chargebackId: chargeback_id, digest, at, event };
+			const fact = recorder.factOf(projectId, "chargeback.created", data, { orderId, ...input });
+			const chargeback = { orderId, chargebackId: chargeback_id, ...fact };
 			const result = await recorder.storage.recordChargeback({ projectId, chargeback });
 			return result.kind === "no_order" ? result : recorder.done(projectId, result);
 		});
@@ -208,10 +206,8 @@ export class Orders {
 		const data = recorder.dataOf(type, payload, faults);
 		if (typeof data !== "string") return data;
 		return recorder.admit<OrderFactResult>(projectId, Buffer.byteLength(data), async () => {
-			const at = recorder.now();
-			const event = recorder.candidate(projectId, type, at, data);
-			const digest = digestOf({ orderId, deliverableId, ...input });
-			const deliverable = { orderId, deliverableId, digest, at, event };
+			const fact = recorder.factOf(projectId, type, data, { orderId, deliverableId, ...input });
+			const deliverable = { orderId, deliverableId, ...fact };
 			const result = await recorder.storage.recordDeliverable({ projectId, deliverable });
 			return result.kind === "no_order" ? result : recorder.done(projectId, result);
 		});
@@ -229,25 +225,17 @@ export class Subscriptions {
 	async record(projectId: string, input: SubscriptionInput): Promise<FactResult> {
 		const { subscription_id, plan } = input;
 		const payload = { subscription_id, customer_email: input.customer_email.trim(), plan };
-		const data = this.#recorder.dataOf("subscription.created", payload, [
+		const recorder = this.#recorder;
+		const data = recorder.dataOf("subscription.created", payload, [
 			...idFaults("/subscription_id", subscription_id),
 			...textFaults("/customer_email", payload.customer_email),
 			...textFaults("/plan", plan),
 		]);
 		if (typeof data !== "string") return data;
-		return this.#recorder.admit(projectId, Buffer.byteLength(data), async () => {
-			const at = this.#recorder.now();
-			const result = await this.#recorder.storage.recordSubscription({
-				projectId,
-				subscription: {
-					subscriptionId: subscription_id,
-					digest: digestOf(payload),
-					at,
-					data,
-					event: this.#recorder.candidate(projectId, "subscription.created", at, data),
-				},
-			});
-			return this.#recorder.done(projectId, result);
+		return recorder.admit(projectId, Buffer.byteLength(data), async () => {
+			const fact = recorder.factOf(projectId, "subscription.created", data, payload);
+			const subscription = { subscriptionId: subscription_id, data, ...fact };
+			return recorder.done(projectId, await recorder.storage.recordSubscription({ projectId, subscription }));
 		});
 	}
 

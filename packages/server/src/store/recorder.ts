@@ -86,6 +86,12 @@ export class FactRecorder {
 		return { id, type, createdAt, createdAtGiven: true, body };
 	}
 
+	/** What storage records of a report that leads to an event with this data. */
+	factOf(projectId: string, type: EventType, data: string, report: object) {
+		const at = this.now();
+		return { at, digest: digestOf(report), event: this.candidate(projectId, type, at, data) };
+	}
+
 	/**
 	 * The data of an event as JSON text, or why it can't be published.
 	 *
