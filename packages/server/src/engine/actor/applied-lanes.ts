@@ -130,7 +130,6 @@ export class AppliedLanes {
 		);
 	}
 
-	/** Cancels the timer: the actor has ended. */
 	end(): void {
 		this.#elsewhereTimer?.cancel();
 	}

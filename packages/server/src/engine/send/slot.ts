@@ -54,7 +54,6 @@ export class Slot implements Linked<Slot> {
 		this.since = since;
 	}
 
-	/** Sets the body's size. */
 	holds(bytes: number): void {
 		if (this.held && bytes !== this.bytes) this.#slots.resize(this, bytes);
 	}
