@@ -14,7 +14,7 @@ interface Batch<T, R> {
 
 /** If this many owners fail by themselves before any has run, it isn't because of them. */
 const MAX_FAILED = 4;
-/** The share of the owners from where one search begins to where the next one does: the golden ratio spreads them best. */
+/** How much later in the list of owners each search begins, as a share of it: the golden ratio spreads them best. */
 const STEP = (Math.sqrt(5) - 1) / 2;
 
 /**

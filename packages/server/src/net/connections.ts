@@ -18,9 +18,9 @@ export interface ConnectionPoolOptions {
  * Connections to receivers that are kept alive between requests: idle ones, and those that still read the remainder of
  * a response. Those in use belong to their users and are bounded only by the number of requests in flight. The most
  * recently released connection is reused first, so that the others become idle and close when load falls. If there is no
- * room for another one, the origin with the most makes it, so that busy receivers don't cost quiet ones a handshake for
- * each request. If each has only one, chance decides whose is closed for an origin that has none: more quiet origins than
- * there is room for don't cost a busy one a handshake for each request either.
+ * room for another one, the origin with the most closes one, so that busy receivers don't cost quiet ones a handshake for
+ * each request. If every origin has only one, a random one is closed for an origin that has none. So a busy one keeps its
+ * connection for many requests, however many quiet origins there are.
  */
 export class ConnectionPool {
 	readonly #options: ConnectionPoolOptions;

@@ -218,7 +218,7 @@ class Pending {
 	}
 
 	/**
-	 * Merges the pending deliveries that aren't older than these of the log, once.
+	 * Adds the pending deliveries down to where the log continues, each once.
 	 *
 	 * @param end where the log continues, or null at its end
 	 */

@@ -102,9 +102,9 @@ interface Log<P, F> {
 }
 
 /**
- * The search of one log. Times are milliseconds since the Unix epoch. They go back from entry to entry: where one was
- * written by a clock that was ahead, it counts as written when the entry after it was. So of the two logs, the one that
- * was read less far back has nothing left to take, and each call gets further.
+ * The search of one log. Entries are read newest first, and their times (milliseconds since the Unix epoch) only fall: one
+ * written by a clock that was ahead counts as written when the next newer entry was. So a page that isn't full takes
+ * everything found in the log that was read less far back, and each call gets further.
  */
 class LogSearch<P, F> {
 	readonly #log: Log<P, F>;

@@ -109,7 +109,7 @@ class WaitingList extends Set<string> {
 	}
 }
 
-/** Projects that are known to have work. */
+/** Projects with work that this node hasn't taken yet. */
 export class WaitingProjects {
 	readonly #clock: Pick<Clock, "now" | "elapsed">;
 	readonly poked: WaitingList;

@@ -69,7 +69,7 @@ export class Lane {
 	/** Everything up to here was started, or isn't subscribed to. */
 	position: number;
 	#storedPosition: number;
-	/** It dropped or passed events without an attempt that storage still takes for waiting. */
+	/** Storage still counts events as waiting that the lane dropped or passed without an attempt. */
 	#hasDropped = false;
 	/**
 	 * Nothing is left for it in the log, and its actor notifies it of the next event of its types. Meanwhile its position
@@ -173,8 +173,8 @@ export class Lane {
 	}
 
 	/**
-	 * Whether events of a type that another node has just added may have been passed, as decision 0015 allows. Storage must
-	 * not take them for waiting.
+	 * Whether the lane may have passed events of a type that another node has just added, as decision 0015 allows. Storage
+	 * must not count them as waiting.
 	 */
 	#hasPassed(before: LaneState["subscriptions"]): boolean {
 		for (const [type, from] of this.state.subscriptions) if (!before.has(type) && from < this.position) return true;
