@@ -31,7 +31,10 @@ BEGIN
 	IF cardinality(projects) = 0 THEN
 		RETURN NULL;
 	END IF;
-	PERFORM FROM posthorn.logs l WHERE l.project_no = ANY (projects) ORDER BY l.project_no FOR NO KEY UPDATE;
+	-- While a log is held, no node releases its project.
+	PERFORM FROM unnest(projects) AS wanted (no) CROSS JOIN LATERAL (SELECT true 
+	FROM posthorn.logs WHERE project_no = wanted.no AND stretch >= (SELECT stretch FROM posthorn.logs WHERE project_no = wanted.no ORDER BY stretch DESC LIMIT 1)
+	ORDER BY stretch DESC LIMIT 1 FOR NO KEY UPDATE ) held;
 	IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
 		-- A lease that was given back since this transaction's snapshot would not be seen, and its alarm not be rung: held, it
 		-- is refused instead, as a conflict.
@@ -66,7 +69,8 @@ BEGIN
 	), log_end AS (
 		UPDATE posthorn.logs l SET last_seq = l.last_seq + more.count
 		FROM (SELECT g.project_no, g.project_id, count(*) AS count FROM given g GROUP BY g.project_no, g.project_id) more
-		WHERE l.project_no = more.project_no
+			CROSS JOIN LATERAL (SELECT ctid FROM posthorn.logs WHERE project_no = more.project_no ORDER BY stretch DESC LIMIT 1) held
+		WHERE l.ctid = held.ctid
 		RETURNING l.project_no, more.project_id, l.last_seq - more.count AS before
 	), type_end AS MATERIALIZED (
 		SELECT kind.project_no, kind.type, coalesce(last.type_seq, 0) AS before
@@ -584,8 +588,10 @@ CREATE TABLE posthorn.lanes (
 	retries_waiting bigint DEFAULT 0 NOT NULL,
 	dead_letters bigint DEFAULT 0 NOT NULL,
 	open bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+	stretch bigint GENERATED ALWAYS AS (("position" >> 8)),
 	CONSTRAINT lanes_pkey PRIMARY KEY (project_no, webhook_no)
 ) WITH (fillfactor=40);
+CREATE INDEX lanes_by_stretch ON posthorn.lanes USING btree (project_no, webhook_no, stretch);
 
 CREATE TABLE posthorn.leases (
 	project_no bigint NOT NULL,
@@ -630,9 +636,11 @@ CREATE TABLE posthorn.logs (
 	last_seq bigint DEFAULT 0 NOT NULL,
 	last_test_seq bigint DEFAULT 0 NOT NULL,
 	revision bigint DEFAULT 0 NOT NULL,
+	stretch bigint GENERATED ALWAYS AS ((last_seq >> 8)),
 	CONSTRAINT logs_pkey PRIMARY KEY (project_no),
 	CONSTRAINT logs_project_no_fkey FOREIGN KEY (project_no) REFERENCES posthorn.projects(no)
 ) WITH (fillfactor=40);
+CREATE INDEX logs_by_stretch ON posthorn.logs USING btree (project_no, stretch);
 
 CREATE TABLE posthorn.memberships (
 	project_no bigint NOT NULL,

@@ -28,6 +28,7 @@ import {
 	toStoredId,
 } from "../../shared/deliveries.ts";
 import type { Walked } from "../../verbs/verb.ts";
+import { newestLane } from "../connection/hot-rows.ts";
 import {
 	findProject,
 	type NamedValues,
@@ -187,9 +188,7 @@ function followed(matches: string, kept: string, scope: Scope): string {
 	return `
 		SELECT a.*, pending.replay AS next_replay, pending.due_at,
 			is_open AND ${isFollowed} AS is_followed,
-			is_open AND NOT EXISTS (
-				SELECT FROM posthorn.lanes l WHERE l.project_no = $project AND l.webhook_no = a.webhook_no
-			) AS webhook_deleted
+			is_open AND (SELECT true ${newestLane("$project", "a.webhook_no")}) IS NULL AS webhook_deleted
 		FROM (
 			${summariesOf(matches, `${ORDER_BODY}, a.dismissed_at, ${IS_OPEN} AS is_open${read}${kept}`)}
 		) a LEFT JOIN LATERAL (

@@ -1,11 +1,12 @@
 import type { Backlog, Gauges, LoadedLanes, Params, Retry, WaitingRetry } from "../../port.ts";
 import { closingLane, LANE, type LaneRow, QUEUE_CODE, retryOf, waitingOf } from "../../shared/deliveries.ts";
+import { newestLog } from "../connection/hot-rows.ts";
 import { findProject, findWebhook, type Row, type Session, sql, textArray, withoutNul } from "../connection/session.ts";
 import { readHandedOver } from "../leases/leases.ts";
 import { firstOfType, lastOfType, numbered } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
 
-const MARK = sql("SELECT last_seq, revision FROM posthorn.logs WHERE project_no = $1");
+const MARK = sql(`SELECT last_seq, revision ${newestLog("$1")}`);
 const lanes = (which: string) => `
 	SELECT ${LANE} FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
 	WHERE w.project_no = $1 AND w.deleted_at IS NULL${which} ORDER BY w.id`;

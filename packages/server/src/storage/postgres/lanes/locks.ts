@@ -7,10 +7,11 @@
 import { StorageError } from "../../port.ts";
 import type { Connections, PoolName } from "../connection/connections.ts";
 import { isLocked, LOCKED } from "../connection/errors.ts";
+import { lockedLane, lockedLog, newestLane } from "../connection/hot-rows.ts";
 import { numberArray, numberColumns, type Session, sql } from "../connection/session.ts";
 
 const lockOne = (mode: string) => ({
-	log: sql(`SELECT last_seq FROM posthorn.logs WHERE project_no = $1 FOR NO KEY UPDATE ${mode}`),
+	log: sql(`SELECT last_seq ${lockedLog("$1", mode)}`),
 	lease: sql(`SELECT true AS held FROM posthorn.leases WHERE project_no = $1 FOR NO KEY UPDATE ${mode}`),
 });
 const LOCK_FREE = lockOne("SKIP LOCKED");
@@ -73,28 +74,28 @@ export interface WebhookNumbers {
 	readonly webhookNo: number;
 }
 
-const HOLD_LANES = sql(`
+const holdAll = (mode: string) =>
+	sql(`
 	SELECT g.project_no
 	FROM unnest($1::bigint[], $2::bigint[]) AS g (project_no, webhook_no)
-		CROSS JOIN LATERAL (
-			SELECT true AS exists FROM posthorn.lanes
-			WHERE project_no = g.project_no AND webhook_no = g.webhook_no LIMIT 1
-		) there
-		LEFT JOIN LATERAL (
-			SELECT true AS held FROM posthorn.lanes
-			WHERE project_no = g.project_no AND webhook_no = g.webhook_no LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
-		) mine ON true
+		CROSS JOIN LATERAL (SELECT true AS exists ${newestLane("g.project_no", "g.webhook_no")}) there
+		LEFT JOIN LATERAL (SELECT true AS held ${lockedLane("g.project_no", "g.webhook_no", mode)}) mine ON true
 	WHERE mine.held IS NULL`);
+const HOLD_FREE_LANES = holdAll("SKIP LOCKED");
+const HOLD_LANES = holdAll("");
 
 /**
- * Locks the lanes of these webhooks until the transaction ends, without waiting.
+ * Locks the lanes of these webhooks until the transaction ends, without waiting unless `waits`.
  *
  * @returns the projects of which another session holds one
  */
-export async function holdLanes(c: Session, all: readonly WebhookNumbers[]): Promise<Set<number>> {
+export async function holdLanes(c: Session, all: readonly WebhookNumbers[], waits: boolean): Promise<Set<number>> {
 	const lanes = [...new Map(all.map((webhook) => [`${webhook.projectNo}/${webhook.webhookNo}`, webhook])).values()];
 	if (lanes.length === 0) return new Set();
-	const occupied = await c.rows<{ project_no: number }>(HOLD_LANES, ...numberColumns(lanes, "projectNo", "webhookNo"));
+	const occupied = await c.rows<{ project_no: number }>(
+		waits ? HOLD_LANES : HOLD_FREE_LANES,
+		...numberColumns(lanes, "projectNo", "webhookNo"),
+	);
 	return new Set(occupied.map(({ project_no }) => project_no));
 }
 

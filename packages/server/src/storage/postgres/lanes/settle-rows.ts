@@ -1,6 +1,7 @@
 import type { LaneProgress, NewAttempt, Retry } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE, storedDetails, storedSignatures, toStoredId } from "../../shared/deliveries.ts";
 import { MINUTE, NOT_COUNTED, responseClass } from "../../shared/stats.ts";
+import { newestLane } from "../connection/hot-rows.ts";
 import {
 	idArray,
 	numberArray,
@@ -201,7 +202,8 @@ const MOVE = sql(`
 		),
 		retries_waiting = greatest(0, l.retries_waiting + g.retries),
 		dead_letters = greatest(0, l.dead_letters + g.dead)
-	FROM change g WHERE l.project_no = g.project_no AND l.webhook_no = g.webhook_no`);
+	FROM change g CROSS JOIN LATERAL (SELECT ctid ${newestLane("g.project_no", "g.webhook_no")}) held
+	WHERE l.ctid = held.ctid`);
 
 export async function moveDeliveries(c: Session, moves: Moves): Promise<void> {
 	const { schedule, unschedule, lanes, deadLetters } = moves;
@@ -261,8 +263,7 @@ const isFirst = ({ attempt: { seq, attempt, replay } }: AttemptRow): boolean =>
 const LANES = sql(`
 	SELECT lane.*
 	FROM unnest($1::bigint[], $2::bigint[]) AS g (project_no, webhook_no) CROSS JOIN LATERAL (
-		SELECT project_no, webhook_no, position, open FROM posthorn.lanes
-		WHERE project_no = g.project_no AND webhook_no = g.webhook_no LIMIT 1
+		SELECT project_no, webhook_no, position, open ${newestLane("g.project_no", "g.webhook_no")}
 	) lane`);
 
 /** Events that their lanes have passed, or whose webhook no longer has a lane. */

@@ -14,6 +14,7 @@ import type { HandedOver, Params, Settlement, Verdict } from "../../port.ts";
 import { toStoredId } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked, isPartitionMissing } from "../connection/errors.ts";
+import { newestLog } from "../connection/hot-rows.ts";
 import { findProject, findWebhook, internTypes, numberArray, type Session, sql } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
 import { makeDays } from "../retention/partitions.ts";
@@ -131,7 +132,7 @@ async function settleNumbered(
 
 const hold = (mode: string) => `
 	SELECT l.project_no, CASE WHEN l.until IS NOT NULL THEN l.generation END AS generation, g.last_seq
-	FROM posthorn.leases l JOIN posthorn.logs g ON g.project_no = l.project_no
+	FROM posthorn.leases l CROSS JOIN LATERAL (SELECT last_seq ${newestLog("l.project_no")}) g
 	WHERE l.project_no = ANY ($1::bigint[]) ORDER BY l.project_no FOR NO KEY UPDATE OF l ${mode}`;
 const HOLD_FREE = sql(hold("SKIP LOCKED"));
 const HOLD_ALL = sql(hold(""));
@@ -142,7 +143,7 @@ type Held = { project_no: number; generation: number | null; last_seq: number };
 async function settleRound(c: Session, round: readonly NumberedSettlement[], waits: boolean): Promise<Verdict[]> {
 	const [held, occupied, logged] = await Promise.all([
 		c.rows<Held>(waits ? HOLD_ALL : HOLD_FREE, numberArray(round.map(({ projectNo }) => projectNo))),
-		waits ? new Set<number>() : holdLanes(c, round.flatMap(lanesOf)),
+		holdLanes(c, round.flatMap(lanesOf), waits),
 		findLogged(c, round.flatMap(attemptsOf)),
 	]);
 	const holds = new Map(held.map((hold) => [hold.project_no, hold]));

@@ -6,6 +6,7 @@ import { type HandedOver, HINTED_MS, type Lease, type Params, QUARANTINE, type R
 import { handedOverOf, QUEUE_CODE } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked } from "../connection/errors.ts";
+import { newestLog } from "../connection/hot-rows.ts";
 import { findProject, findWebhook, numberArray, type Session, sql, textArray } from "../connection/session.ts";
 import { holdingOne, lockDeliveries, lockProject } from "../lanes/locks.ts";
 import type { PostgresNode } from "../node.ts";
@@ -241,8 +242,8 @@ const RELEASE = sql(`
 	SET holder = NULL, until = NULL,
 		wake_at = CASE WHEN g.last_seq > $lastSeq OR g.revision <> $revision THEN 0
 			WHEN $delay::bigint IS NOT NULL THEN greatest(0, ${NOW} + $delay::bigint) END
-	FROM posthorn.logs g
-	WHERE g.project_no = $project AND l.project_no = $project AND l.generation = $generation AND l.until IS NOT NULL
+	FROM (SELECT last_seq, revision ${newestLog("$project")}) g
+	WHERE l.project_no = $project AND l.generation = $generation AND l.until IS NOT NULL
 	RETURNING coalesce(l.wake_at <= ${NOW} + ${HINTED_MS}, false) AS is_due_soon`);
 
 /**

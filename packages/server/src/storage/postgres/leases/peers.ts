@@ -9,6 +9,7 @@ import {
 	StorageError,
 } from "../../port.ts";
 import type { Database } from "../connection/database.ts";
+import { newestLog } from "../connection/hot-rows.ts";
 import { checkWritable } from "../connection/servers.ts";
 import { findProject, numberArray, type Session, sql, textArray } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
@@ -16,7 +17,8 @@ import { compareClocks, LEASES_OPEN, type LeaseTime, NOW } from "./leases.ts";
 
 const MARKS = sql(`
 	SELECT p.no, p.id, g.last_seq, g.revision
-	FROM posthorn.projects p JOIN posthorn.logs g ON g.project_no = p.no WHERE p.id = ANY ($1::text[])`);
+	FROM posthorn.projects p CROSS JOIN LATERAL (SELECT last_seq, revision ${newestLog("p.no")}) g
+	WHERE p.id = ANY ($1::text[])`);
 
 async function readMarks(c: Session, projectIds: readonly string[]): Promise<Map<string, AlarmMark>> {
 	const rows = await c.rows<{ no: number; id: string; last_seq: number; revision: number }>(

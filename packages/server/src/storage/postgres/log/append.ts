@@ -14,6 +14,7 @@ import type { AppendedEvent, AppendRequest, AppendResult, LogEvent, Params } fro
 import type { FactEvents } from "../../verbs/verb.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isConnectionLost, isLocked } from "../connection/errors.ts";
+import { lockedLog, newestLog } from "../connection/hot-rows.ts";
 import {
 	findProject,
 	internTypes,
@@ -269,10 +270,9 @@ const isOurs = (there: There, row: NewRow): boolean =>
 const HELD = "posthorn.held_logs";
 const hold = (mode: string) =>
 	sql(`
-	SELECT set_config('${HELD}', coalesce(array_agg(held.project_no), '{}')::text, true) AS held FROM (
-		SELECT project_no FROM posthorn.logs WHERE project_no = ANY ($1::bigint[])
-		ORDER BY project_no FOR NO KEY UPDATE ${mode}
-	) held`);
+	SELECT set_config('${HELD}', coalesce(array_agg(held.project_no), '{}')::text, true) AS held
+	FROM (SELECT no FROM unnest($1::bigint[]) AS no ORDER BY no) wanted
+		CROSS JOIN LATERAL (SELECT project_no ${lockedLog("wanted.no", mode)}) held`);
 const HOLD_FREE = hold("SKIP LOCKED");
 const HOLD_ALL = hold("");
 
@@ -315,7 +315,8 @@ const append = (alarm: string, ready: string) => `
 	), log_end AS (
 		UPDATE posthorn.logs l SET last_seq = l.last_seq + new.count
 		FROM (SELECT project_no, count(*) AS count FROM given GROUP BY project_no) new
-		WHERE l.project_no = new.project_no AND l.project_no NOT IN (SELECT project_no FROM known)
+			CROSS JOIN LATERAL (SELECT ctid ${newestLog("new.project_no")}) held
+		WHERE l.ctid = held.ctid AND new.project_no NOT IN (SELECT project_no FROM known)
 		RETURNING l.project_no, l.last_seq - new.count AS before
 	), type_end AS MATERIALIZED (
 		SELECT kind.project_no, kind.type, coalesce(last.type_seq, 0) AS before

@@ -1,4 +1,5 @@
 import type { LogEnd, LogEvent, Params } from "../../port.ts";
+import { newestLog } from "../connection/hot-rows.ts";
 import { findProject, findTypes, numberArray, type Session, sql } from "../connection/session.ts";
 import { type Epoch, FORKS_SINCE } from "../leases/epochs.ts";
 
@@ -68,7 +69,7 @@ const END = sql(`
 	SELECT g.last_seq, (
 		SELECT min(since.kept) FROM (${FORKS_SINCE}) since WHERE since.project_no = g.project_no
 	) AS kept
-	FROM posthorn.logs g WHERE g.project_no = $3`);
+	FROM (SELECT project_no, last_seq ${newestLog("$3")}) g`);
 /** How a node identifies an epoch to readers: its number and its id. */
 const EPOCH = /^(\d{1,15})\.([0-9a-f]{8})$/;
 /** Later than any epoch: nothing has diverged from it. */
@@ -121,7 +122,7 @@ const toEvent = (row: Record<string, unknown>): LogEvent => ({
 	body: row.body as Uint8Array,
 });
 
-const LAST = sql("SELECT last_seq FROM posthorn.logs WHERE project_no = $1");
+const LAST = sql(`SELECT last_seq ${newestLog("$1")}`);
 
 /**
  * For each of the times $2, the first event from $3, before $4, that was appended then or later; $4 if there is none.

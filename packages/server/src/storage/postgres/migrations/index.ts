@@ -5,10 +5,16 @@ import { StorageError } from "../../port.ts";
 import { isLockTimeout } from "../connection/errors.ts";
 import type { Hosts } from "../connection/servers.ts";
 import { OWN_NAMES } from "../connection/session-settings.ts";
-import { eventTypes, functions } from "./publish.ts";
+import { appendPublished, eventTypes, functions } from "./publish.ts";
 
 /** What precedes the text in the file, by the migration's number. */
-const GENERATED: Readonly<Record<number, string>> = { 5: eventTypes + functions, 8: functions, 23: functions };
+const GENERATED: Readonly<Record<number, string>> = {
+	5: eventTypes + functions,
+	8: functions,
+	21: appendPublished,
+	23: functions,
+	25: appendPublished,
+};
 
 /** A database's version is how many of them it has. */
 export const MIGRATIONS: readonly string[] = readFileSync(new URL("./migrations.sql", import.meta.url), "utf8")

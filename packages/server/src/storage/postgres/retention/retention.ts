@@ -125,7 +125,7 @@ async function deleteEntries(
 	const webhooks = all
 		.filter(({ project_no }) => held.has(project_no))
 		.map(({ project_no, webhook_no }) => ({ projectNo: project_no, webhookNo: webhook_no }));
-	const occupied = await holdLanes(c, webhooks);
+	const occupied = await holdLanes(c, webhooks, false);
 	const rows = all.filter(({ project_no }) => held.has(project_no) && !occupied.has(project_no));
 	for (const projectNo of projects) if (!held.has(projectNo) || occupied.has(projectNo)) locked.add(projectNo);
 	if (rows.length === 0) return { found: all.length, deleted: 0 };
