@@ -17,6 +17,7 @@ import { measureLogPages } from "./measures/log-pages.ts";
 import { measureManyWebhooks } from "./measures/many-webhooks.ts";
 import { measureMemory } from "./measures/memory.ts";
 import { measureNodes } from "./measures/nodes.ts";
+import { measureOldSnapshot } from "./measures/old-snapshot.ts";
 import { measurePending } from "./measures/pending.ts";
 import { measureRetention } from "./measures/retention.ts";
 import { measureSearch } from "./measures/search.ts";
@@ -89,6 +90,9 @@ async function measure(workspace: Workspace, options: Options): Promise<Results>
 			...(parts.has("log") ? { log_pages: await measureLogPages(engines, progress) } : {}),
 			...(parts.has("pending")
 				? { pending: await measurePending(workspace, receiver, service, seconds, progress) }
+				: {}),
+			...(parts.has("old-snapshot")
+				? { old_snapshot: await measureOldSnapshot(workspace, receiver, service, seconds, progress) }
 				: {}),
 			...(parts.has("nodes") ? { nodes: await measureNodes(workspace, receiver, service, seconds, progress) } : {}),
 			...(parts.has("idle-nodes")

@@ -14,6 +14,7 @@ Usage: npm run bench -- [options]
   --memory         also the memory with a million events waiting
   --log            only pages of a log with a million attempts, compared with an empty one
   --pending        only deliveries with ten million retries and a backlog of a million, on PostgreSQL
+  --old-snapshot   only deliveries while a transaction keeps an old snapshot, on PostgreSQL
   --nodes          only two nodes on PostgreSQL compared with one, each with the same share of a core
   --idle-nodes     only the database's transactions and connections with more and more idle nodes
   --neighbours     only a quiet project's latency next to each hostile neighbor
@@ -55,6 +56,7 @@ export type Engine = "sqlite" | "postgres";
 const ALONE = [
 	"log",
 	"pending",
+	"old-snapshot",
 	"nodes",
 	"idle-nodes",
 	"facts",
@@ -129,6 +131,7 @@ function parse(args: readonly string[]) {
 				memory: flag,
 				log: flag,
 				pending: flag,
+				"old-snapshot": flag,
 				nodes: flag,
 				"idle-nodes": flag,
 				facts: flag,

@@ -13,6 +13,7 @@ import type {
 	LogPages,
 	NeighbourRun,
 	Nodes,
+	OldSnapshot,
 	Pending,
 	Results,
 	RetentionRun,
@@ -31,6 +32,7 @@ export function formatReport(results: Results): string {
 		latency_ms,
 		memory_mb,
 		log_pages,
+		old_snapshot,
 		pending,
 		nodes,
 		idle_nodes,
@@ -78,6 +80,14 @@ export function formatReport(results: Results): string {
 		const load = `${count(retries)} pending retries and a backlog of ${count(backlog)}`;
 		parts.push(`Deliveries on PostgreSQL with ${load}: ${ratio.toFixed(2)} of those on an empty database`);
 		parts.push(table(PENDING_COLUMNS, pending.rounds));
+	}
+	if (old_snapshot !== undefined) {
+		const { before, ratio } = old_snapshot;
+		parts.push(
+			`Deliveries on PostgreSQL ${count(before)} events after a transaction took a snapshot that it keeps: ` +
+				`${ratio.toFixed(2)} of those without it`,
+		);
+		parts.push(table(SNAPSHOT_COLUMNS, old_snapshot.rounds));
 	}
 	if (nodes !== undefined) {
 		const { share, ratio } = nodes;
@@ -204,6 +214,11 @@ const PAGE_COLUMNS: readonly Column<LogPages["pages"][number]>[] = [
 const PENDING_COLUMNS: readonly Column<Pending["rounds"][number]>[] = [
 	{ title: "deliveries/s", cell: ({ per_s }) => count(per_s) },
 	{ title: "empty", cell: ({ empty_per_s }) => count(empty_per_s) },
+];
+
+const SNAPSHOT_COLUMNS: readonly Column<OldSnapshot["rounds"][number]>[] = [
+	{ title: "deliveries/s", cell: ({ per_s }) => count(per_s) },
+	{ title: "without", cell: ({ usual_per_s }) => count(usual_per_s) },
 ];
 
 const NODE_COLUMNS: readonly Column<Nodes["rounds"][number]>[] = [

@@ -7,6 +7,7 @@ export interface Results {
 	readonly memory_mb?: Memory;
 	readonly log_pages?: LogPages;
 	readonly pending?: Pending;
+	readonly old_snapshot?: OldSnapshot;
 	readonly nodes?: Nodes;
 	readonly idle_nodes?: readonly IdleNodes[];
 	readonly facts?: Facts;
@@ -222,6 +223,15 @@ export interface Pending {
 	readonly backlog: number;
 	readonly rounds: { readonly per_s: number; readonly empty_per_s: number }[];
 	/** The median of `per_s` divided by that of `empty_per_s`. */
+	readonly ratio: number;
+}
+
+/** Deliveries per second on PostgreSQL while a transaction keeps an old snapshot, and without one, alternating. */
+export interface OldSnapshot {
+	/** Events that were published and delivered before the rounds, since the snapshot was taken. */
+	readonly before: number;
+	readonly rounds: { readonly per_s: number; readonly usual_per_s: number }[];
+	/** The median of `per_s` divided by that of `usual_per_s`. */
 	readonly ratio: number;
 }
 
