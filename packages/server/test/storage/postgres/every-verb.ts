@@ -2,6 +2,7 @@ import type { AttemptFilter, Storage } from "../../../src/storage/port.ts";
 import { openPostgresStorage } from "../../../src/storage/postgres/index.ts";
 import type { RecordedSuite } from "../conformance/recorded.ts";
 import { START, TestClock, type World } from "../conformance/world.ts";
+import { callVerb } from "./explained.ts";
 import { worldOf } from "./world.ts";
 
 const HOUR = 3_600_000;
@@ -42,7 +43,8 @@ export async function repeatSuite(
 	const storage = await openPostgresStorage({ url, clock, leaseTermMs: 1_000, leasesByClock: true });
 	await suite.repeat((verb: keyof Storage, p: never, at) => {
 		clock.time = at;
-		return sweeps || !verb.startsWith("sweep") ? (storage[verb] as (p: never) => unknown)(p) : null;
+		const call = storage[verb] as (p: never) => unknown;
+		return sweeps || !verb.startsWith("sweep") ? callVerb(verb, () => call(p)) : null;
 	});
 	await storage.close();
 }
@@ -56,7 +58,7 @@ function noting<T extends object>(called: Set<string>, object: T): T {
 			if (typeof value !== "function") return value;
 			return (...args: unknown[]) => {
 				called.add(String(key));
-				return value.apply(object, args);
+				return callVerb(String(key), () => value.apply(object, args));
 			};
 		},
 	});

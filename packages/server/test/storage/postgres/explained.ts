@@ -1,11 +1,19 @@
 /** The statements that verbs send, and what PostgreSQL reads for them. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { Client } from "pg";
 import type { Plan } from "./plan.ts";
 
 export interface Sent {
 	readonly text: string;
 	readonly values: readonly unknown[];
+	/** The verb that sent it, if it was called by {@link callVerb}. */
+	readonly verb?: string | undefined;
 }
+
+const currentVerb = new AsyncLocalStorage<string>();
+
+/** Calls a verb, so that its statements are recorded with its name. */
+export const callVerb = <T>(verb: string, call: () => T): T => currentVerb.run(verb, call);
 
 /** A node of a plan that was run. */
 export type Explained = Plan & {
@@ -25,7 +33,7 @@ export async function recordStatements(work: () => Promise<unknown>): Promise<Se
 	const send = Client.prototype.query as (...args: unknown[]) => unknown;
 	Client.prototype.query = function (this: Client, ...args: unknown[]) {
 		const [{ name, text, values = [] }] = args as [{ name?: string; text: string; values?: readonly unknown[] }];
-		if (name !== undefined) sent.push({ text, values });
+		if (name !== undefined) sent.push({ text, values, verb: currentVerb.getStore() });
 		return send.apply(this, args);
 	} as typeof Client.prototype.query;
 	try {

@@ -4,6 +4,7 @@ export interface Plan {
 	readonly "Relation Name"?: string;
 	readonly "Index Name"?: string;
 	readonly "Index Cond"?: string;
+	readonly "Scan Direction"?: string;
 	readonly Filter?: string;
 	readonly Plans?: readonly Plan[];
 }

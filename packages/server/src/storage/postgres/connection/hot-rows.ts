@@ -1,9 +1,13 @@
 /**
- * Finds the rows that change with every event: a project's in `logs`, and a webhook's in `lanes`.
+ * Finds the rows that change with every event: a project's in `logs`, and a webhook's in `lanes`. Every statement that
+ * runs for each event uses it; plans.test.ts lists the verbs that needn't.
  *
  * While a transaction with an old snapshot is open, such as a dump or a report, PostgreSQL keeps all versions of a row.
  * A search for its key passes each of them, which takes milliseconds after some ten thousand events. So these rows have
- * a `stretch`, which rises every 256 events and is indexed after the key. A search starts at the newest stretch.
+ * a `stretch`, which rises every 256 events and is indexed after the key. A search starts at the newest stretch, and
+ * passes at most the versions of that one. An update finds the row by its `ctid`, see `log_end` in log/append.ts.
+ *
+ * Decision 0070 explains why.
  */
 
 type HotTable = "logs" | "lanes";
