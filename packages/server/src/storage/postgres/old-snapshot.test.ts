@@ -10,7 +10,7 @@ import type { PostgresStorage } from "./index.ts";
 const VERSIONS = 5_000;
 const ROUNDS = 10;
 
-/** Changes a row as often, one version after the other. */
+/** Changes a row that often. Each change finds the newest version by its physical location, so this takes a moment. */
 const change = (table: string, column: string, key: string) => `
 	DO $$
 	DECLARE place tid;
@@ -21,7 +21,7 @@ const change = (table: string, column: string, key: string) => `
 		END LOOP;
 	END $$`;
 
-/** Pages of these tables that sessions which have ended looked at. */
+/** How many pages of these tables all sessions so far have read. A session reports its own when it ends. */
 const PAGES = `
 	SELECT sum(heap_blks_hit + heap_blks_read)::integer AS pages FROM pg_statio_user_tables
 	WHERE schemaname = 'posthorn' AND relname IN ('logs', 'lanes')`;
@@ -112,6 +112,7 @@ describe.each(servers)("$name while a transaction keeps an old snapshot", { time
 		});
 		const aged = await rounds();
 		expect(fresh).toBeGreaterThan(0);
-		expect(aged).toBeLessThan(3 * fresh);
+		// One statement that passes all versions reads more than that.
+		expect(aged).toBeLessThan(2 * fresh);
 	});
 });
