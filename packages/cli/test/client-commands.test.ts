@@ -332,14 +332,14 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	expect((await on.user.run(["logs", "get", "att_none"])).code).toBe(1);
 });
 
-/** A service whose delivery log has these attempts, newest first, until the end of the block. */
-const serviceWith = (attempts: readonly object[]) =>
+/** A service whose delivery log has these attempts, newest first, of these webhooks, until the end of the block. */
+const serviceWith = (attempts: readonly object[], webhooks: readonly object[] = []) =>
 	openServer(
 		createServer(({ url }, response) =>
 			response
 				.setHeader("content-type", "application/json")
 				.setHeader("x-request-id", "node_1-1")
-				.end(JSON.stringify({ data: url!.includes("summaries") ? attempts : [], next_cursor: null })),
+				.end(JSON.stringify({ data: url!.includes("summaries") ? attempts : webhooks, next_cursor: null })),
 		),
 	);
 
@@ -388,6 +388,18 @@ test.runIf(process.platform === "linux")("attempts fit into the terminal's lines
 	const { out } = await on.user.run(args.split(" "));
 	expect(out).toContain(`  order ${shown.order_id}  wh_1  https://example.com/\n`);
 });
+
+// Two webhooks get the same event, and 120 columns left 15 for their names, of which none was shown.
+test.runIf(process.platform === "linux")(
+	"attempts show a webhook's description where its URL doesn't fit",
+	async () => {
+		const shown = { ...ATTEMPT, event_id: `evt_${"0".repeat(26)}`, order_id: "ord_10082" };
+		await using service = await serviceWith([shown], [{ id: "wh_1", description: "Chat notices" }]);
+		const args = `logs list --url http://127.0.0.1:${service.port} --project proj_1`;
+		const { shown: rows } = await on.user.runAtTerminal(`stty cols 120; NO_COLOR=1 posthorn ${args}`);
+		expect(rows).toContain("    7 ms  200  order ord_10082  Chat notices  …\r\n");
+	},
+);
 
 // It waited for all tries of the call, three minutes, and ignored further signals.
 test("logs tail ends at Ctrl-C while the service doesn't respond", async () => {

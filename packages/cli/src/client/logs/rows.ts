@@ -13,7 +13,7 @@ const [SERIES_WIDTH, MS_WIDTH] = [4, 5];
 const ERROR_WIDTH = { most: 19, least: 7 };
 /** An order with its id, which may have hundreds of characters. */
 const ORDER_WIDTH = { most: 30, least: 14 };
-/** Where less is left for the description and the URL, they are left out. */
+/** Where less is left for the description and the URL, they are left out, unless the description alone fits. */
 const LEAST_NAME = 16;
 
 export const MARKS = { delivered: colors.green("✔"), retrying: colors.yellow("↻"), failed: colors.red("✘") };
@@ -68,7 +68,8 @@ function rowOf(attempt: Attempt, description: string, withWebhook: boolean): str
 	room -= result.length + GAP.length;
 	const orderText = cut(`order ${clean(order_id ?? "")}`, atTerminal(ORDER_WIDTH.most));
 	const order = order_id === null ? "" : fit(orderText, { least: ORDER_WIDTH.least });
-	const name = fit(clean(`${description && `${description}${GAP}`}${attempt.url}`), { least: LEAST_NAME });
+	const nameText = clean(`${description && `${description}${GAP}`}${attempt.url}`);
+	const name = fit(nameText, { least: Math.min(LEAST_NAME, description.length || LEAST_NAME) });
 	const coloredResult = status_code === null ? colors.red(result) : colored(status_code, result);
 	return [head, ms, coloredResult, order, webhook, name].filter((cell) => cell !== "").join(GAP);
 }
