@@ -102,7 +102,10 @@ test("says what became of a delivery that doesn't wait, and what sends it again"
 	);
 	await publish("evt_nowhere");
 	const nowhere = await on.user.run(["retry", "--event", "evt_nowhere"]);
-	expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining("has no attempt to any webhook yet") });
+	expect(nowhere).toMatchObject({
+		code: 1,
+		err: expect.stringContaining("has no attempt to any webhook yet. If a webhook gets its type,"),
+	});
 	const foreign = await on.user.run(["retry", "--event", "evt_nowhere", "--webhook", "wh_none"]);
 	expect(foreign.err).toMatch(/404: There is no such webhook.*\nIt may have been deleted/);
 	expect(await on.user.run(["retry", "--event", "evt_none"])).toMatchObject({

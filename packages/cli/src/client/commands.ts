@@ -74,8 +74,8 @@ Examples:
   posthorn replay --since 1d --dry-run
   posthorn replay --event evt_… --to 3000/hooks`,
 	retry: `
-With --webhook it shows how many deliveries wait for a retry there, and asks. With --event it doesn't ask. An attempt
-counts as if it were made when it is due, so a delivery gets no more attempts than otherwise. Finished deliveries aren't
+With --webhook it shows how many deliveries wait for a retry there, and asks. With --event it doesn't ask. A retry made
+early counts like one made when it is due, so a delivery gets no more attempts than otherwise. Finished deliveries aren't
 sent again: "posthorn replay" does that.
 
 Examples:
@@ -241,11 +241,13 @@ export function addClientCommands(program: Command): void {
 		await (await import("./webhooks.ts")).createWebhook(url, { ...options, ...(service && { url: service }) });
 	});
 	settings(
-		withConnection(command("update <webhook>", "Change a webhook. What isn't given stays as it is.", webhooks))
+		withConnection(
+			command("update <webhook>", "Change a webhook's settings. Those that aren't given stay as they are.", webhooks),
+		)
 			.option("--endpoint <url>", "where events are sent from now on, retries too")
 			.option("--events <types>", "all event types that it gets from now on, separated by commas, or all", many),
 	)
-		.option("--no-standard-webhooks", "no longer send them")
+		.option("--no-standard-webhooks", "no longer send these headers")
 		.action(async (id: string, _, self: Command) =>
 			(await import("./webhooks.ts")).updateWebhook(id, self.optsWithGlobals()),
 		);

@@ -111,8 +111,8 @@ async function whyNone(
 	// Both throw if there is none.
 	await client.get(event);
 	if (webhook !== undefined) await readWebhook(client, project, webhook);
-	const where = webhook === undefined ? "any webhook" : webhook;
-	return [`${event} has no attempt to ${where} yet. If it is subscribed, the first one is made in its turn.`];
+	const [where, which] = webhook === undefined ? ["any webhook", "a webhook"] : [webhook, "the webhook"];
+	return [`${event} has no attempt to ${where} yet. If ${which} gets its type, the first one is made in its turn.`];
 }
 
 function ended({ event_id, event_type, webhook_id, state, test }: Row, exists: boolean): string[] {
