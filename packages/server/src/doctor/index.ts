@@ -27,8 +27,9 @@ export async function examine(config: Config, receivers: readonly URL[] = []): P
 }
 
 /**
- * Checks what the service can't run without: open files, the database and its seal key. `posthorn serve` runs these checks first and
- * refuses to start on a fault; `posthorn doctor` reports the same. They take milliseconds and query only the database.
+ * Checks what the service can't run without: open files, the database and its seal key. `posthorn serve` runs these
+ * checks first and refuses to start on a fault; `posthorn doctor` reports the same. They take milliseconds and query only
+ * the database.
  */
 export async function examineNeeds(config: Config): Promise<Finding[]> {
 	const { database } = config;

@@ -153,7 +153,7 @@ export class Dispatcher {
 		return "nothing";
 	}
 
-	/** The next event, in memory. If it has to be read first, the lane is visited again once it was. */
+	/** The next event, in memory. If it has to be read first, the lane is visited again afterwards. */
 	#nextEvent(lane: Lane): LaneEvent | Exclude<StartResult, "started"> {
 		for (;;) {
 			const event = lane.peekEvent();

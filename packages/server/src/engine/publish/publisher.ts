@@ -111,7 +111,7 @@ export class Publisher {
 			bytes = events.reduce((sum, { body }) => sum + body.length + ROW_BYTES, 0);
 			return { request: { projectId, publishedAt, events }, bytes };
 		} finally {
-			// From now on their exact size is held; nothing if they were refused.
+			// Of the estimate, their exact size stays held, which may be more; nothing if they were refused.
 			this.budget.give(projectId, about - bytes);
 		}
 	}

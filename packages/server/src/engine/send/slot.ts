@@ -54,6 +54,7 @@ export class Slot implements Linked<Slot> {
 		this.since = since;
 	}
 
+	/** Sets the body's size, even if there is no capacity for it. */
 	holds(bytes: number): void {
 		if (this.held && bytes !== this.bytes) this.#slots.resize(this, bytes);
 	}

@@ -80,6 +80,7 @@ export function sql<R = Row>(strings: TemplateStringsArray, ...given: readonly (
 	const parts = given.flat() as (Fragment | Value)[];
 	let template = templates.get(strings);
 	if (template === undefined) {
+		// A list is three parts, with nothing between them.
 		const between = strings.flatMap((string, i) => (Array.isArray(given[i - 1]) ? ["", "", string] : string));
 		template = new Template(between, parts);
 		templates.set(strings, template);

@@ -96,7 +96,7 @@ export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Prom
 	});
 }
 
-/** The signatures of attempts in one piece, with the start and length of each, in bytes. One that wasn't sent has no start. */
+/** The attempts' signatures in one piece, with the start and length of each in bytes. One that wasn't sent has no start. */
 function packSignatures(attempts: readonly NewAttempt[]) {
 	const all = attempts.map(({ sent }) => (sent === null ? "" : storedSignatures(sent)));
 	const lengths = all.map((hex) => hex.length / 2);

@@ -35,8 +35,8 @@ const take = (free: string) => `
 	RETURNING p.id, l.generation, free.over`;
 
 /**
- * Alternates between two queues: projects with news, taking turns by number from `$behind` on; and overdue ones (a retry is
- * due, or a lease expired), longest overdue first. `$overdueFirst`: these get the odd slots.
+ * Alternates between two queues: projects with news, taking turns by number from `$behind` on; and overdue ones (a retry
+ * is due, or a lease expired), longest overdue first. `$overdueFirst`: these get the odd slots.
  */
 const TAKE_RUNG = sql(`
 	WITH news AS MATERIALIZED (
@@ -62,8 +62,8 @@ const TAKE_RUNG = sql(`
 const FREE = `(q.until IS NULL OR q.until <= ${NOW} OR ($heldBefore AND coalesce(q.holder, $holder) = $holder)) AND ($heldBefore OR ${LEASES_OPEN}) AND ${RELEASED}`;
 
 /**
- * Free leases whose rows another session has locked are returned without a generation. `$heldBefore`: the caller held them until
- * the current epoch began, so those that no one has taken since are its own.
+ * Free leases whose rows another session has locked are returned without a generation. `$heldBefore`: the caller held
+ * them until the current epoch began, so those that no one has taken since are its own.
  */
 const TAKE_NAMED = sql(`
 	WITH free AS MATERIALIZED (

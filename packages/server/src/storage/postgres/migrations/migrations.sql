@@ -752,8 +752,9 @@ ALTER TABLE posthorn.epochs ADD COLUMN xid bigint;
 ALTER TABLE posthorn.attempt_counts REPLICA IDENTITY FULL;
 
 -- Migration 25
--- Rows that change with every event are found by the stretch of 256 events in which they last changed, and so is what
--- `append_published`, generated again, looks for: see connection/hot-rows.ts. A change within a stretch enters no index.
+-- Rows that change with every event are found by the stretch of 256 events in which they last changed: see
+-- connection/hot-rows.ts. A change within a stretch enters no index. Replaces the generated `append_published`, which
+-- finds them in this way, too.
 
 ALTER TABLE posthorn.logs ADD COLUMN stretch bigint GENERATED ALWAYS AS (last_seq >> 8) STORED;
 CREATE INDEX logs_by_stretch ON posthorn.logs (project_no, stretch);
