@@ -18,6 +18,14 @@ export const STORAGE_POSTGRES = [
 			why: "A repeated event is reported as new.",
 		},
 	]),
+	...of("server/src/storage/postgres/connection/hot-rows.ts", inPostgres("plans"), [
+		{
+			name: "postgres-hot-rows-by-key",
+			find: " ORDER BY stretch DESC LIMIT 1`;",
+			replace: " LIMIT 1`;",
+			why: "During a dump, each event takes more of the database's time than the one before.",
+		},
+	]),
 	...of("server/src/storage/postgres/history/attempts.ts", POSTGRES, [
 		{
 			name: "postgres-followed-soon-only",

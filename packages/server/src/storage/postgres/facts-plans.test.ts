@@ -4,20 +4,16 @@ import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgr
 import { describeFacts } from "../../../test/storage/conformance/facts.ts";
 import { RecordedSuite } from "../../../test/storage/conformance/recorded.ts";
 import { TestClock } from "../../../test/storage/conformance/world.ts";
-import { recordStatements } from "../../../test/storage/postgres/explained.ts";
+import { callVerb, recordStatements } from "../../../test/storage/postgres/explained.ts";
+import { type Plan as AnyPlan, scansOfAllVersions, walk } from "../../../test/storage/postgres/plan.ts";
 import type { FactStorage } from "../port.ts";
 import { connectionConfig } from "./connection/session-settings.ts";
 import { openPostgresStorage } from "./index.ts";
 
 const TABLES = ["customers", "orders", "refunds", "chargebacks", "deliverables", "subscriptions", "baskets"];
 
-interface Plan {
-	readonly "Node Type": string;
-	readonly "Relation Name"?: string;
-	readonly "Index Name"?: string;
-	readonly "Index Cond"?: string;
+interface Plan extends AnyPlan {
 	readonly "TID Cond"?: string;
-	readonly Filter?: string;
 	readonly Plans?: readonly Plan[];
 }
 
@@ -26,6 +22,8 @@ let url: string;
 let client: Client;
 /** Every statement on store facts that the verbs send. */
 let texts: string[];
+/** Every statement on logs and lanes that they send. */
+let hotTexts: string[];
 
 const suite = new RecordedSuite(describeFacts);
 
@@ -34,8 +32,10 @@ describe("the statements of all verbs", () => {
 		// Generic plans are shown by PostgreSQL 16 and later.
 		server = await PostgresServer.start({ own: true });
 		url = await server.createDatabase();
-		const sent = new Set((await recordStatements(runVerbs)).map(({ text }) => text));
+		const recorded = (await recordStatements(runVerbs)).filter(({ verb }) => verb !== undefined);
+		const sent = new Set(recorded.map(({ text }) => text));
 		texts = [...sent].filter((text) => text.includes("posthorn.store_"));
+		hotTexts = [...sent].filter((text) => /posthorn\.(logs|lanes)\b/.test(text));
 		client = new Client(connectionConfig(url));
 		await client.connect();
 	}, START_TIMEOUT_MS);
@@ -89,6 +89,11 @@ describe("the statements of all verbs", () => {
 			expect(changed!.plan["TID Cond"]).toMatch(/^\(ctid = ANY \(/);
 		});
 
+		test("a project's log is found by its newest stretch", async () => {
+			expect(hotTexts.length).toBeGreaterThan(2);
+			for (const text of hotTexts) expect(scansOfAllVersions(await explain(text)), text).toEqual([]);
+		});
+
 		test("nothing is sorted, and no join reads a whole table", () => {
 			const kinds = new Set(nodes.map(({ plan }) => plan["Node Type"]));
 			for (const kind of kinds) expect(kind).not.toMatch(/Sort|Hash|Merge|Seq Scan|Bitmap/);
@@ -100,10 +105,6 @@ describe("the statements of all verbs", () => {
 async function explain(text: string): Promise<Plan> {
 	const { rows } = await client.query({ text: `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`, rowMode: "array" });
 	return rows[0]![0][0].Plan as Plan;
-}
-
-function walk(plan: Plan): Plan[] {
-	return [plan, ...(plan.Plans ?? []).flatMap(walk)];
 }
 
 const isScan = (plan: Plan): boolean => plan["Node Type"].includes("Scan");
@@ -132,7 +133,7 @@ async function runVerbs(): Promise<void> {
 	for (const id of ["p", "q"]) await storage.createProject({ id, name: "Shop", apps: [], createdAt: 0 });
 	await suite.repeat((verb: keyof FactStorage, p: never, at) => {
 		clock.time = at;
-		return storage[verb](p);
+		return callVerb(verb, () => storage[verb](p));
 	});
 	await storage.close();
 }

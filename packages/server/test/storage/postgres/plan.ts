@@ -16,6 +16,14 @@ export function walk<P extends Plan>(plan: P): P[] {
 /** Treats the daily partitions of the delivery log as one table. */
 export const tableOf = (plan: Plan): string | undefined => plan["Relation Name"]?.replace(/^attempts_\d+$/, "attempts");
 
+/** The scans of `logs` and `lanes` that find rows otherwise than hot-rows.ts does, and pass all of their versions. */
+export const scansOfAllVersions = (plan: Plan): Plan[] =>
+	walk(plan).filter((scan) => {
+		const isNewest = scan["Index Name"]?.endsWith("_by_stretch") && scan["Scan Direction"] === "Backward";
+		const isOther = scan["Node Type"].includes("Scan") && !scan["Node Type"].startsWith("Tid ") && !isNewest;
+		return isOther && ["logs", "lanes"].includes(tableOf(scan) ?? "");
+	});
+
 /** The columns that bound an index scan. */
 export function boundColumns({ "Index Cond": bounds = "" }: Plan): ReadonlySet<string> {
 	const found = bounds.matchAll(/(?:^\(?|AND )\((?:ROW\(([\w, ]+)\)|(\w+)) /g);
