@@ -129,13 +129,17 @@ async function nextEnd(c: Session, node: PostgresNode): Promise<number | null> {
 
 const LEAVE = sql("DELETE FROM posthorn.nodes WHERE holder = $1");
 
+async function leave(c: Session, holder: string): Promise<void> {
+	await c.run(LEAVE, holder);
+}
+
 export function peersOf(node: PostgresNode, wakes: Wakes): PeerStorage {
 	return {
 		readMarks: ({ projectIds }) => node.read((c) => readMarks(c, projectIds), "engine"),
 		acknowledge: ({ acknowledgements }) => node.write((c) => acknowledge(c, acknowledgements), "engine"),
 		isInForce: ({ projectId, revision }) => node.read((c) => isInForce(c, node.time(), projectId, revision), "engine"),
 		nextEnd: () => node.read((c) => nextEnd(c, node), "engine"),
-		leave: ({ holder }) => node.write(async (c) => void (await c.run(LEAVE, holder)), "engine"),
+		leave: ({ holder }) => node.write((c) => leave(c, holder), "engine"),
 		// Not in a transaction that a node could leave open while it is frozen.
 		share: ({ holder }) => node.read((c) => share(c, node, holder), "engine"),
 		takeSweep: (p) => node.read((c) => takeSweep(c, node.time(), p), "engine"),
