@@ -32,7 +32,7 @@ const servers = [
 	...(oldest === null ? [] : [{ name: "the system's PostgreSQL", options: { binDirectory: oldest } }]),
 ];
 
-// Each event once took twenty times as much of the database's time, after 100,000 others during a dump.
+// Each event of a busy project once took more of the database's time than the one before, for as long as a dump ran.
 describe.each(servers)("$name while a transaction keeps an old snapshot", { timeout: 60_000 }, ({ options }) => {
 	let server: PostgresServer;
 	let url: string;
