@@ -24,6 +24,7 @@ test.each([
 	"ALTER TABLE posthorn.lanes ADD COLUMN a text, ADD COLUMN b text NOT NULL",
 	"ALTER TABLE posthorn.lanes ADD COLUMN x text UNIQUE",
 	"ALTER TABLE posthorn.lanes ADD COLUMN x bigint DEFAULT 0 CHECK (x > 0)",
+	"ALTER TABLE posthorn.lanes ADD COLUMN x bigint GENERATED ALWAYS AS (position >> 8) STORED",
 	"ALTER TABLE posthorn.lanes ADD CONSTRAINT x CHECK (position > 0)",
 	"ALTER TABLE posthorn.lanes ALTER COLUMN position TYPE integer",
 	"ALTER TABLE posthorn.lanes ALTER COLUMN open SET NOT NULL",

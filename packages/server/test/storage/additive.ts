@@ -32,6 +32,8 @@ function faultOf(part: string, statement: string): string[] {
 		return [`a new column needs a default, or inserts of the previous release fail: ${shown(part)}`];
 	if (/\b(UNIQUE|CHECK|REFERENCES)\b/i.test(part))
 		return [`a new column with a constraint may refuse rows of the previous release: ${shown(part)}`];
+	if (/\bGENERATED ALWAYS AS \(/i.test(part))
+		return [`a generated column rewrites the table, and older snapshots see none of its rows: ${shown(part)}`];
 	return [];
 }
 

@@ -4,6 +4,7 @@ import { PostgresServer, START_TIMEOUT_MS, systemBinaries } from "../../../../te
 import type { World } from "../../../test/storage/conformance/world.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../test/storage/postgres/databases.ts";
 import { openNode, worldOf } from "../../../test/storage/postgres/world.ts";
+import { stretchOf } from "./connection/hot-rows.ts";
 import type { PostgresStorage } from "./index.ts";
 
 /** How many events one project publishes and delivers while the snapshot is open. */
@@ -17,7 +18,7 @@ const change = (table: string, column: string, key: string) => `
 	BEGIN
 		SELECT ctid INTO STRICT place FROM posthorn.${table} WHERE ${key};
 		FOR n IN 1..${VERSIONS} LOOP
-			UPDATE posthorn.${table} SET ${column} = ${column} + 1 WHERE ctid = place RETURNING ctid INTO STRICT place;
+			UPDATE posthorn.${table} SET ${column} = ${column} + 1, stretch = ${stretchOf(`${column} + 1`)} WHERE ctid = place RETURNING ctid INTO STRICT place;
 		END LOOP;
 	END $$`;
 

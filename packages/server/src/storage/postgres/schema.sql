@@ -67,7 +67,7 @@ BEGIN
 			row_number() OVER (PARTITION BY o.project_no, o.type ORDER BY o.no) AS type_place
 		FROM own o
 	), log_end AS (
-		UPDATE posthorn.logs l SET last_seq = l.last_seq + more.count
+		UPDATE posthorn.logs l SET last_seq = l.last_seq + more.count, stretch = (l.last_seq + more.count) >> 8
 		FROM (SELECT g.project_no, g.project_id, count(*) AS count FROM given g GROUP BY g.project_no, g.project_id) more
 			CROSS JOIN LATERAL (SELECT ctid FROM posthorn.logs WHERE project_no = more.project_no ORDER BY stretch DESC LIMIT 1) held
 		WHERE l.ctid = held.ctid
@@ -588,7 +588,7 @@ CREATE TABLE posthorn.lanes (
 	retries_waiting bigint DEFAULT 0 NOT NULL,
 	dead_letters bigint DEFAULT 0 NOT NULL,
 	open bigint[] DEFAULT '{}'::bigint[] NOT NULL,
-	stretch bigint GENERATED ALWAYS AS (("position" >> 8)),
+	stretch bigint DEFAULT 0 NOT NULL,
 	CONSTRAINT lanes_pkey PRIMARY KEY (project_no, webhook_no)
 ) WITH (fillfactor=40);
 CREATE INDEX lanes_by_stretch ON posthorn.lanes USING btree (project_no, webhook_no, stretch);
@@ -636,7 +636,7 @@ CREATE TABLE posthorn.logs (
 	last_seq bigint DEFAULT 0 NOT NULL,
 	last_test_seq bigint DEFAULT 0 NOT NULL,
 	revision bigint DEFAULT 0 NOT NULL,
-	stretch bigint GENERATED ALWAYS AS ((last_seq >> 8)),
+	stretch bigint DEFAULT 0 NOT NULL,
 	CONSTRAINT logs_pkey PRIMARY KEY (project_no),
 	CONSTRAINT logs_project_no_fkey FOREIGN KEY (project_no) REFERENCES posthorn.projects(no)
 ) WITH (fillfactor=40);

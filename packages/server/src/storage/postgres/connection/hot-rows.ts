@@ -6,9 +6,13 @@
  * A search for its key passes each of them, which takes milliseconds after some ten thousand events. So these rows have
  * a `stretch`, which rises every 256 events and is indexed after the key. A search starts at the newest stretch, and
  * passes at most the versions of that one. An update finds the row by its `ctid`, see `log_end` in log/append.ts.
+ * It may lag, because nodes of the previous release don't change it. Only speed depends on it.
  *
  * Decision 0070 explains why.
  */
+
+/** The stretch of a row whose last event, or position, has this number. */
+export const stretchOf = (seq: string): string => `(${seq}) >> 8`;
 
 type HotTable = "logs" | "lanes";
 

@@ -1,7 +1,7 @@
 import type { LaneProgress, NewAttempt, Retry } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE, storedDetails, storedSignatures, toStoredId } from "../../shared/deliveries.ts";
 import { MINUTE, NOT_COUNTED, responseClass } from "../../shared/stats.ts";
-import { newestLane } from "../connection/hot-rows.ts";
+import { newestLane, stretchOf } from "../connection/hot-rows.ts";
 import {
 	idArray,
 	numberArray,
@@ -195,6 +195,7 @@ const MOVE = sql(`
 	)
 	UPDATE posthorn.lanes l SET
 		position = greatest(l.position, g.position),
+		stretch = ${stretchOf("greatest(l.position, g.position)")},
 		open = ARRAY(
 			SELECT seq FROM unnest(l.open) AS seq WHERE seq > g.position OR seq = ANY (g.open)
 			UNION ALL SELECT seq FROM unnest(g.open) AS seq WHERE seq > l.position

@@ -14,7 +14,7 @@ import type { AppendedEvent, AppendRequest, AppendResult, LogEvent, Params } fro
 import type { FactEvents } from "../../verbs/verb.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isConnectionLost, isLocked } from "../connection/errors.ts";
-import { lockedLog, newestLog } from "../connection/hot-rows.ts";
+import { lockedLog, newestLog, stretchOf } from "../connection/hot-rows.ts";
 import {
 	findProject,
 	internTypes,
@@ -313,7 +313,7 @@ const append = (alarm: string, ready: string) => `
 			SELECT 1 FROM posthorn.events ${identified("g.project_no", "g.id")}
 		) there
 	), log_end AS (
-		UPDATE posthorn.logs l SET last_seq = l.last_seq + new.count
+		UPDATE posthorn.logs l SET last_seq = l.last_seq + new.count, stretch = ${stretchOf("l.last_seq + new.count")}
 		FROM (SELECT project_no, count(*) AS count FROM given GROUP BY project_no) new
 			CROSS JOIN LATERAL (SELECT ctid ${newestLog("new.project_no")}) held
 		WHERE l.ctid = held.ctid AND new.project_no NOT IN (SELECT project_no FROM known)

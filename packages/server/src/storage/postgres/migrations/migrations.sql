@@ -755,8 +755,9 @@ ALTER TABLE posthorn.attempt_counts REPLICA IDENTITY FULL;
 -- Rows that change with every event are found by the stretch of 256 events in which they last changed: see
 -- connection/hot-rows.ts. A change within a stretch enters no index. Replaces the generated `append_published`, which
 -- finds them in this way, too.
+-- The columns aren't generated: PostgreSQL would rewrite the tables, and older snapshots see no row of a rewritten table.
 
-ALTER TABLE posthorn.logs ADD COLUMN stretch bigint GENERATED ALWAYS AS (last_seq >> 8) STORED;
+ALTER TABLE posthorn.logs ADD COLUMN stretch bigint NOT NULL DEFAULT 0;
 CREATE INDEX logs_by_stretch ON posthorn.logs (project_no, stretch);
-ALTER TABLE posthorn.lanes ADD COLUMN stretch bigint GENERATED ALWAYS AS (position >> 8) STORED;
+ALTER TABLE posthorn.lanes ADD COLUMN stretch bigint NOT NULL DEFAULT 0;
 CREATE INDEX lanes_by_stretch ON posthorn.lanes (project_no, webhook_no, stretch);

@@ -8,7 +8,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { CURRENCIES, EVENT_TYPES, eventTypeEntry, type JsonSchema } from "@posthorn/protocol";
-import { lockedLog, newestLog } from "../connection/hot-rows.ts";
+import { lockedLog, newestLog, stretchOf } from "../connection/hot-rows.ts";
 
 /** The characters that JavaScript's \s matches, for a bracket expression. */
 const SPACE = String.raw`\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff`;
@@ -333,7 +333,7 @@ BEGIN
 			row_number() OVER (PARTITION BY o.project_no, o.type ORDER BY o.no) AS type_place
 		FROM own o
 	), log_end AS (
-		UPDATE posthorn.logs l SET last_seq = l.last_seq + more.count
+		UPDATE posthorn.logs l SET last_seq = l.last_seq + more.count, stretch = ${stretchOf("l.last_seq + more.count")}
 		FROM (SELECT g.project_no, g.project_id, count(*) AS count FROM given g GROUP BY g.project_no, g.project_id) more
 			CROSS JOIN LATERAL (SELECT ctid ${newestLog("more.project_no")}) held
 		WHERE l.ctid = held.ctid
