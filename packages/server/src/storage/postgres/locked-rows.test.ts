@@ -230,6 +230,34 @@ describe("project rows that another session holds", { timeout: 60_000 }, () => {
 		await other.query("COMMIT");
 	});
 
+	// Its lane was found by a version of the row that was no longer the newest, and stayed as it was.
+	test.each([0, 1_000])(
+		"an attempt of an earlier lease is settled on a lane that moves %i events ahead",
+		async (more) => {
+			const { id, webhook, lease } = await project();
+			await world.settle(lease, { lanes: [{ webhookId: webhook, position: 1, open: [1] }] });
+			const handedOver = {
+				webhookId: webhook,
+				seq: 1,
+				replay: 0,
+				queue: null,
+				until: world.clock.now() + DAY,
+			} as const;
+			const { seen } = await storage.loadLanes({ projectId: id });
+			await storage.releaseLease({ lease, wakeAt: null, seen, inFlight: [handedOver] });
+			await hold(
+				`UPDATE posthorn.lanes SET position = position + ${more}, stretch = ${more} >> 8 WHERE project_no = $1`,
+				id,
+			);
+			const settlement = outcome({ id, webhook, lease }, { seq: 1, type: "a" });
+			const settling = storage.settleHandedOver({ handedOver, settlement });
+			await blocked();
+			await other.query("COMMIT");
+			expect(await settling).toBe("settled");
+			expect(await world.lane(id, webhook)).toMatchObject({ position: 1 + more, open: [] });
+		},
+	);
+
 	/** Resolves when a session waits for a lock. */
 	async function blocked(): Promise<void> {
 		const watcher = new Client({ connectionString: url });

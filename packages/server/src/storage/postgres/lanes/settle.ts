@@ -10,10 +10,10 @@
  */
 
 import { Bag, type Baggable } from "../../../base/collections.ts";
-import type { HandedOver, Params, Settlement, Verdict } from "../../port.ts";
+import { type HandedOver, type Params, type Settlement, StorageError, type Verdict } from "../../port.ts";
 import { toStoredId } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
-import { isLocked, isPartitionMissing } from "../connection/errors.ts";
+import { isLocked, isPartitionMissing, LOCKED } from "../connection/errors.ts";
 import { newestLog } from "../connection/hot-rows.ts";
 import { findProject, findWebhook, internTypes, numberArray, type Session, sql } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
@@ -228,6 +228,8 @@ async function settleOne(
 ): Promise<"settled" | "stale"> {
 	const { projectNo, settlement, attempts, moves } = numbered;
 	const { lastSeq } = await lockProject(c, projectNo, waits);
+	const occupied = await holdLanes(c, lanesOf(numbered), waits);
+	if (occupied.size > 0) throw new StorageError("locked", LOCKED);
 	if (moves.lanes.some(({ position }) => position > lastSeq)) return "stale";
 	const webhookNo = await findWebhook(c, projectNo, handedOver.webhookId);
 	const { seq, replay } = handedOver;
