@@ -33,7 +33,7 @@ BEGIN
 	END IF;
 	-- While a log is held, no node releases its project.
 	PERFORM FROM unnest(projects) AS wanted (no) CROSS JOIN LATERAL (SELECT true 
-	FROM posthorn.logs WHERE project_no = wanted.no AND stretch >= (SELECT stretch FROM posthorn.logs WHERE project_no = wanted.no ORDER BY stretch DESC LIMIT 1)
+	FROM posthorn.logs WHERE project_no + 0 = wanted.no AND stretch >= (SELECT stretch FROM posthorn.logs WHERE project_no + 0 = wanted.no ORDER BY stretch DESC LIMIT 1)
 	ORDER BY stretch DESC LIMIT 1 FOR NO KEY UPDATE ) held;
 	IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
 		-- A lease that was given back since this transaction's snapshot would not be seen, and its alarm not be rung: held, it
@@ -69,7 +69,7 @@ BEGIN
 	), log_end AS (
 		UPDATE posthorn.logs l SET last_seq = l.last_seq + more.count, stretch = (l.last_seq + more.count) >> 8
 		FROM (SELECT g.project_no, g.project_id, count(*) AS count FROM given g GROUP BY g.project_no, g.project_id) more
-			CROSS JOIN LATERAL (SELECT ctid FROM posthorn.logs WHERE project_no = more.project_no ORDER BY stretch DESC LIMIT 1) held
+			CROSS JOIN LATERAL (SELECT ctid FROM posthorn.logs WHERE project_no + 0 = more.project_no ORDER BY stretch DESC LIMIT 1) held
 		WHERE l.ctid = held.ctid
 		RETURNING l.project_no, more.project_id, l.last_seq - more.count AS before
 	), type_end AS MATERIALIZED (
@@ -591,7 +591,7 @@ CREATE TABLE posthorn.lanes (
 	stretch bigint DEFAULT 0 NOT NULL,
 	CONSTRAINT lanes_pkey PRIMARY KEY (project_no, webhook_no)
 ) WITH (fillfactor=40);
-CREATE INDEX lanes_by_stretch ON posthorn.lanes USING btree (project_no, webhook_no, stretch);
+CREATE INDEX lanes_by_stretch ON posthorn.lanes USING btree (((project_no + 0)), ((webhook_no + 0)), stretch);
 
 CREATE TABLE posthorn.leases (
 	project_no bigint NOT NULL,
@@ -640,7 +640,7 @@ CREATE TABLE posthorn.logs (
 	CONSTRAINT logs_pkey PRIMARY KEY (project_no),
 	CONSTRAINT logs_project_no_fkey FOREIGN KEY (project_no) REFERENCES posthorn.projects(no)
 ) WITH (fillfactor=40);
-CREATE INDEX logs_by_stretch ON posthorn.logs USING btree (project_no, stretch);
+CREATE INDEX logs_by_stretch ON posthorn.logs USING btree (((project_no + 0)), stretch);
 
 CREATE TABLE posthorn.memberships (
 	project_no bigint NOT NULL,

@@ -26,7 +26,7 @@ export const scansOfAllVersions = (plan: Plan): Plan[] =>
 
 /** The columns that bound an index scan. */
 export function boundColumns({ "Index Cond": bounds = "" }: Plan): ReadonlySet<string> {
-	const found = bounds.matchAll(/(?:^\(?|AND )\((?:ROW\(([\w, ]+)\)|(\w+)) /g);
+	const found = bounds.replaceAll(/\((\w+) \+ 0\)/g, "$1").matchAll(/(?:^\(?|AND )\((?:ROW\(([\w, ]+)\)|(\w+)) /g);
 	return new Set([...found].flatMap(([, row, column]) => (row ?? column!).split(", ")));
 }
 
@@ -43,9 +43,9 @@ export function isRange(plan: Plan, index: readonly string[]): boolean {
 	return prefix > 0 && (prefix === boundColumns(plan).size || index.slice(0, prefix).includes("seq"));
 }
 
-/** The columns of each index, by this statement. */
+/** The columns of each index, by this statement. One that is indexed as a sum counts as the column. */
 export const INDEX_COLUMNS = `
-	SELECT c.relname AS index, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+	SELECT c.relname AS index, array_agg(substring(pg_get_indexdef(c.oid, a.attnum, true) FROM '\\w+') ORDER BY a.attnum) AS columns
 	FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid WHERE c.relkind = 'i' GROUP BY 1`;
 
 /** Whether a node reads more of these tables than one event's rows, other than row by row or up to a limit. */

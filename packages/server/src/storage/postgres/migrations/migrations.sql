@@ -758,6 +758,6 @@ ALTER TABLE posthorn.attempt_counts REPLICA IDENTITY FULL;
 -- The columns aren't generated: PostgreSQL would rewrite the tables, and older snapshots see no row of a rewritten table.
 
 ALTER TABLE posthorn.logs ADD COLUMN stretch bigint NOT NULL DEFAULT 0;
-CREATE INDEX logs_by_stretch ON posthorn.logs (project_no, stretch);
+CREATE INDEX logs_by_stretch ON posthorn.logs ((project_no + 0), stretch);
 ALTER TABLE posthorn.lanes ADD COLUMN stretch bigint NOT NULL DEFAULT 0;
-CREATE INDEX lanes_by_stretch ON posthorn.lanes (project_no, webhook_no, stretch);
+CREATE INDEX lanes_by_stretch ON posthorn.lanes ((project_no + 0), (webhook_no + 0), stretch);
