@@ -31,6 +31,15 @@ test.each(["null", "[]", "{}", '{"status":"ok"}', '{"data":[],"next_cursor":null
 	},
 );
 
+// Commands ended with "Cannot read properties of null".
+test.each(["<!doctype html><title>Sign in</title>", "null", "[]", '"ok"'])(
+	"recognizes another server that numbers its requests, too, and responds with %s",
+	async (body) => {
+		vi.stubGlobal("fetch", async () => new Response(body, { headers: { "x-request-id": "5b0c7c1e" } }));
+		await expect(projectsOf("http://hooks.example", "phk_1")).rejects.toThrow(/200: .*isn't Posthorn's/);
+	},
+);
+
 // It knew the service by the fields that commands read, so a command that read another one failed.
 test("recognizes the service by a header that each of its responses has", async () => {
 	const headers = { "content-type": "application/json", "x-request-id": "node_1-1" };

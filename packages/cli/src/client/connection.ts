@@ -128,13 +128,24 @@ export function clientFor(login: Login): Client {
 		async onResponse({ request, response, options }) {
 			// The client checks what it reads itself, as text.
 			if (options.parseAs !== "json" || !response.ok) return;
-			// Each response of the service has it; another server may respond with JSON, too.
-			if (response.headers.has("x-request-id")) return;
 			const text = await response.clone().text();
+			// Each response of the service has it; another server may respond with JSON, too.
+			const hasId = response.headers.has("x-request-id");
+			if (hasId && (response.status === 204 || isObject(text))) return;
 			throw new ApiError(`${request.method} ${new URL(request.url).pathname}`, response, text);
 		},
 	});
 	return client;
+}
+
+/** Whether it is a JSON object, as the body of each response of the service to a command is. */
+function isObject(text: string): boolean {
+	try {
+		const value: unknown = JSON.parse(text);
+		return typeof value === "object" && value !== null && !Array.isArray(value);
+	} catch {
+		return false;
+	}
 }
 
 /** As long as one try may take, so a call that gets no response isn't retried, milliseconds. */
