@@ -160,6 +160,25 @@ test("retries nothing at a paused webhook, and says how to resume it", async () 
 	expect(active).not.toBe(paused);
 });
 
+// It said that the event was delivered, and to replay it, which found nothing to replay.
+test("a replay that waits for its first attempt counts as waiting", async () => {
+	const [id, other] = [await webhook(), await webhook()];
+	await using log = followed();
+	status = 200;
+	await publish("evt_1");
+	await log.until(2);
+	await on.user.run(["webhooks", "pause", id]);
+	const replayed = await on.user.run(["replay", "--event", "evt_1", "--webhook", id, "--status", "delivered", "--yes"]);
+	expect(replayed.out).toContain("Sending 1 delivery again.");
+	expect(await on.user.run(["retry", "--event", "evt_1"])).toEqual({
+		code: 1,
+		out: "",
+		err: `${id} is paused, so nothing is sent to it. Resume it first: posthorn webhooks resume ${id}\n`,
+	});
+	// Elsewhere nothing waits.
+	expect((await on.user.run(["retry", "--event", "evt_1", "--webhook", other])).err).toContain("was delivered to");
+});
+
 test("a retry needs a choice, a webhook that exists, and a key that may manage", async () => {
 	expect(await on.user.run(["retry", "--yes"])).toMatchObject({
 		code: 2,

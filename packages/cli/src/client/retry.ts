@@ -1,4 +1,5 @@
 /** `posthorn retry`: makes pending retries now, instead of when they are due. */
+import type { operations } from "../../../api-types/src/api.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
@@ -67,9 +68,14 @@ async function retryEvent(
 	{ webhook, json }: { readonly webhook: string | undefined; readonly json: boolean },
 ): Promise<void> {
 	const { client, project } = connection;
-	const rows = await deliveriesOf(connection, event, webhook);
+	const filter = { event_id: event, ...(webhook !== undefined && { webhook_id: [webhook] }) };
+	// Replays and test events that wait for their first attempt are listed only with what waits.
+	const listed = await deliveriesOf(connection, { ...filter, state: ["waiting"] });
+	const rows = [...listed, ...(await deliveriesOf(connection, filter))];
 	const statuses = new Map((await allWebhooks(client, project)).map(({ id, status }) => [id, status]));
-	const waiting = rows.filter(({ state, webhook_id }) => state === "waiting" && statuses.has(webhook_id));
+	const waiting = onePerWebhook(
+		rows.filter(({ state, webhook_id }) => state === "waiting" && statuses.has(webhook_id)),
+	);
 	if (waiting.length === 0) throw new CommandError(await whyNone(connection, event, webhook, { rows, statuses }), 1);
 	const isPaused = ({ webhook_id }: Row) => statuses.get(webhook_id) === "paused";
 	const held = waiting.filter(isPaused).map(({ webhook_id }) => pausedText(webhook_id));
@@ -88,15 +94,19 @@ async function retryEvent(
 	tell(count, `--event ${event}`, json);
 }
 
-const deliveriesOf = ({ client, project }: Connection, event: string, webhook?: string) =>
-	allOf((query) =>
+type Filter = NonNullable<operations["listDeliveries"]["parameters"]["query"]>;
+
+const deliveriesOf = ({ client, project }: Connection, filter: Filter) =>
+	allOf((page) =>
 		client.api.GET("/v1/projects/{project_id}/deliveries", {
-			params: {
-				path: { project_id: project },
-				query: { ...query, event_id: event, ...(webhook !== undefined && { webhook_id: [webhook] }) },
-			},
+			params: { path: { project_id: project }, query: { ...filter, ...page } },
 		}),
 	);
+
+/** The first of each webhook's, which is the newest: earlier ones were replayed, or are listed twice. */
+const onePerWebhook = (rows: readonly Row[]): readonly Row[] => [
+	...new Map(rows.toReversed().map((row) => [row.webhook_id, row])).values(),
+];
 
 /** Why no delivery of an event waits for a retry, and what to do. */
 async function whyNone(
@@ -105,8 +115,7 @@ async function whyNone(
 	webhook: string | undefined,
 	{ rows, statuses }: { readonly rows: readonly Row[]; readonly statuses: ReadonlyMap<string, unknown> },
 ): Promise<string[]> {
-	// Newest first: earlier ones of the same delivery were replayed.
-	const newest = [...new Map(rows.toReversed().map((row) => [row.webhook_id, row])).values()];
+	const newest = onePerWebhook(rows);
 	if (newest.length > 0) return newest.flatMap((row) => ended(row, statuses.has(row.webhook_id)));
 	// Both throw if there is none.
 	await client.get(event);
