@@ -1,10 +1,16 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createFolder } from "@posthorn/server/folders";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { clientFor, projectsOf, sayWaits } from "./connection.ts";
+import { clientFor, connect, connectAsOperator, projectsOf, sayWaits } from "./connection.ts";
+import { loginFile } from "./stored.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
 	vi.useRealTimers();
 	vi.unstubAllGlobals();
+	vi.unstubAllEnvs();
 });
 
 // It was retried five times, for three minutes.
@@ -73,4 +79,26 @@ test("a terminal learns within seconds which service doesn't respond, once", asy
 	await call("http://hooks.example:8420/v1/projects?wait=0", 3_000);
 	await call("http://hooks.example:8420/v1/projects", 3_000);
 	expect([vi.getTimerCount(), said]).toEqual([0, ["Waiting for a response from hooks.example:8420 …"]]);
+});
+
+// Jobs that have all settings in their environment ended with advice to sign in.
+test("a damaged login doesn't matter to a command that needs nothing of it", async () => {
+	const home = mkdtempSync(join(tmpdir(), "posthorn-connection-"));
+	try {
+		for (const name of ["HOME", "XDG_CONFIG_HOME", "APPDATA"]) vi.stubEnv(name, home);
+		createFolder(dirname(loginFile()), 0o700);
+		writeFileSync(loginFile(), "{");
+		const url = "https://hooks.example";
+		const env = { POSTHORN_URL: url, POSTHORN_API_KEY: "phk_1", POSTHORN_PROJECT: "proj_1" };
+		expect(await connect({}, env)).toMatchObject({ url, project: "proj_1" });
+		expect(await connect({ url, project: "proj_2" }, { POSTHORN_API_KEY: "phk_1" })).toMatchObject({
+			project: "proj_2",
+		});
+		for (const missing of Object.keys(env))
+			await expect(connect({}, { ...env, [missing]: "" }), missing).rejects.toThrow("is damaged");
+		vi.stubEnv("POSTHORN_API_KEY", "phk_1");
+		expect(connectAsOperator({ url })).toMatchObject({ url });
+	} finally {
+		rmSync(home, { recursive: true });
+	}
 });

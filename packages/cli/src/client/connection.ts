@@ -32,18 +32,23 @@ export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname
  * @throws UsageError if something is missing
  */
 export async function connect(options: ConnectionOptions, env = process.env): Promise<Connection> {
-	const stored = readLogin();
-	const url = checkedUrl(options.url ?? (env.POSTHORN_URL || stored?.url));
+	const given = {
+		url: options.url ?? (env.POSTHORN_URL || undefined),
+		key: givenKey(env),
+		project: options.project ?? (env.POSTHORN_PROJECT || undefined),
+	};
+	// If nothing is missing, a damaged file doesn't matter.
+	const stored = Object.values(given).includes(undefined) ? readLogin() : null;
+	const url = checkedUrl(given.url ?? stored?.url);
 	const login = stored?.url === url ? stored : null;
-	const key = givenKey(env) ?? login?.key;
+	const key = given.key ?? login?.key;
 	if (!key)
 		throw new UsageError([
 			`There is no API key for ${url}. Run "posthorn login", or set POSTHORN_API_KEY, or POSTHORN_API_KEY_FILE to a file with it.`,
 		]);
 	warnIfReadable(url);
 	const sameKey = key === login?.key;
-	const given = options.project ?? (env.POSTHORN_PROJECT || (sameKey ? login?.project : undefined));
-	const project = given ?? (await onlyProject(url, key));
+	const project = given.project ?? (sameKey ? login?.project : undefined) ?? (await onlyProject(url, key));
 	return { url, project, client: clientFor({ url, key, project }) };
 }
 
@@ -63,7 +68,8 @@ export function connectAsOperator(options: Pick<ConnectionOptions, "url">): Omit
 	const givenUrl = options.url ?? (env.POSTHORN_URL || undefined);
 	const url = checkedUrl(givenUrl ?? localUrl(config ?? { host: "127.0.0.1", port: 8420 }));
 	const isHere = givenUrl === undefined || isLoopback(new URL(url));
-	const stored = givenUrl === undefined ? null : readLogin();
+	// If nothing is missing, a damaged file doesn't matter.
+	const stored = givenUrl === undefined || apiKey !== undefined ? null : readLogin();
 	const userKey = apiKey ?? (stored?.url === url ? stored.key : undefined);
 	const serviceKey = config?.operatorKey;
 	const keyInFile = () => (config?.operatorKeyFile ? readKeyFile(config.operatorKeyFile) : undefined);
