@@ -129,7 +129,7 @@ test("it tells which of secret, body, timestamp and clock is wrong", async () =>
 	expect(await codes(path, { clock: Number(timestamp) + 301 })).toEqual(["wrong clock_ahead"]);
 	// It only said that it must be at most 999999999999.
 	expect((await api.call("POST", path, { body: { clock: Number(ms) } })).json.errors).toEqual([
-		{ pointer: "/clock", detail: "looks like milliseconds; it must be in seconds" },
+		{ pointer: "/clock", detail: "must be in seconds, not in milliseconds" },
 	]);
 	const inMs = await api.call("POST", path, { body: { timestamp: String(Number(ms) + 5_000) } });
 	expect(inMs.json).toMatchObject({

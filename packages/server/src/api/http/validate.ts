@@ -99,8 +99,8 @@ function faultOf(error: ErrorObject): Fault {
 	}
 }
 
-/** Keywords that say "not in the expected form", for which a schema may have its own text. */
-const MISFITS: ReadonlySet<string> = new Set(["pattern", "format", "enum", "not", "oneOf"]);
+/** Keywords that say "not in the expected form or unit", for which a schema may have its own text. */
+const MISFITS: ReadonlySet<string> = new Set(["pattern", "format", "enum", "not", "oneOf", "maximum"]);
 
 /** A name as part of a JSON Pointer (RFC 6901, section 3). Very long ones are cut, since pointers are only shown. */
 export function escapePointer(name: string): string {
