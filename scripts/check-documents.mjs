@@ -1,5 +1,5 @@
 // Checks what can be checked in documents: links lead to a file and to a heading in it, npm scripts exist, and so do the
-// files and folders that ARCHITECTURE.md and the folders' READMEs name.
+// files and folders that ARCHITECTURE.md and the folders' READMEs name. Each decision must be in the list of decisions.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { namedPaths } from "./named-paths.ts";
@@ -53,6 +53,11 @@ for (const path of documents(ROOT)) {
 			const isThere = [join(dirname(path), folder ?? ""), ...bases].some((base) => existsSync(join(base, name)));
 			if (!isThere) faults.push(`${where}: ${folder ?? ""}${name} does not exist`);
 		}
+	}
+	if (where === "docs/decisions/README.md") {
+		for (const name of readdirSync(dirname(path)))
+			if (name.endsWith(".md") && name !== "README.md" && !text.includes(`](${name}`))
+				faults.push(`${where}: it doesn't list ${name}`);
 	}
 	for (const [, script] of text.matchAll(/npm run ([a-z:-]+)/g)) {
 		if (!(script in scripts)) faults.push(`${where}: there is no npm script ${script}`);
