@@ -26,7 +26,7 @@ const CHECKS = [
 
 /**
  * Ends this process if a signal interrupts it.
- * @returns {Promise<{passed: number, failed: number}>} how many checks passed and failed
+ * @returns {Promise<{passed: number, failed: number, failures: string[]}>} `failures` names those that failed
  */
 export async function check() {
 	const failed = (await Promise.all(CHECKS.map(run))).filter(({ isRight }) => !isRight);
@@ -35,8 +35,9 @@ export async function check() {
 		process.exit(1);
 	}
 	for (const { name, output } of failed) console.log(`\n✗ ${name}:\n${output.trimEnd()}`);
-	if (failed.length > 0) console.log(`\nFailed: ${failed.map(({ name }) => name).join("; ")}.`);
-	return { passed: CHECKS.length - failed.length, failed: failed.length };
+	const failures = failed.map(({ name }) => name);
+	if (failures.length > 0) console.log(`\nFailed: ${failures.join("; ")}.`);
+	return { passed: CHECKS.length - failed.length, failed: failed.length, failures };
 }
 
 async function run([name, args, options]) {
