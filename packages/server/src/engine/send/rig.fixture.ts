@@ -9,6 +9,9 @@ import { answered, Receiver } from "./receiver.fixture.ts";
 
 type HttpSender = ReturnType<typeof createHttpSender>;
 
+/** About as long as a test may take: on a busy machine, hundreds of handshakes take longer than a usual attempt. */
+const TIMEOUT_MS = 50_000;
+
 /**
  * For each test of a file: a receiver on loopback that answers 200, and a sender that trusts it and may connect to it.
  */
@@ -46,7 +49,7 @@ export class Rig {
 			random: Math.random,
 			guard: createGuard({ allow: ["127.0.0.0/8"] }),
 			brand: "Service",
-			timeoutMs: 10_000,
+			timeoutMs: TIMEOUT_MS,
 			extraCa: this.authority.cert,
 			handshakes: makeHandshakes(),
 			onFault: (error) => this.faults.push(error),
