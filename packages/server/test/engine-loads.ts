@@ -1,4 +1,5 @@
-import { describe, expect, test, vi } from "vitest";
+import { until } from "@posthorn/testkit/until";
+import { describe, expect, test } from "vitest";
 import type { Params, Storage } from "../src/storage/port.ts";
 import type { StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
@@ -84,7 +85,8 @@ export function describeLoads(start: StartRig): void {
 				.then(() => {
 					isOver = true;
 				});
-			await vi.waitFor(() => expect(loads.lanes).toBe(1));
+			await until("the lane to be read", () => loads.lanes > 0);
+			expect(loads.lanes).toBe(1);
 			await new Promise((resolve) => setImmediate(resolve));
 			expect(isOver).toBe(false);
 			gate.resolve();
