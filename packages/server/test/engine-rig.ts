@@ -3,7 +3,7 @@ import { EVENT_TYPES } from "@posthorn/protocol";
 import { Signal } from "@posthorn/testkit/signal";
 import { patience } from "@posthorn/testkit/until";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
-import { type Clock, systemClock } from "../src/base/clock.ts";
+import type { Clock } from "../src/base/clock.ts";
 import { IdSource } from "../src/base/ids.ts";
 import { silentLogger } from "../src/base/logger.ts";
 import { Seal } from "../src/base/seal.ts";
@@ -12,6 +12,7 @@ import type { Sender, Sent, Shipment } from "../src/engine/send/outcome.ts";
 import type { FailureReason } from "../src/net/errors.ts";
 import type { Shortage } from "../src/net/shortages.ts";
 import type { NewAttempt, Storage } from "../src/storage/port.ts";
+import { diskClock } from "./disk-clock.ts";
 
 export const SPEC_DELAYS_MS = [30, 60, 120, 300, 600, 1800, 3600].map((s) => s * 1000);
 export const DAY_MS = 24 * 60 * 60 * 1000;
@@ -168,7 +169,7 @@ export class EngineRig {
 			storage: this.storage,
 			sender: this.sender,
 			clock: this.clock,
-			disk: systemClock,
+			disk: diskClock,
 			ids: this.ids,
 			seal: this.seal,
 			logger: { ...silentLogger, warn: this.#log, error: this.#log },

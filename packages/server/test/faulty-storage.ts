@@ -2,6 +2,7 @@ import { Signal } from "@posthorn/testkit/signal";
 import { patience, within } from "@posthorn/testkit/until";
 import type { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { type PeerStorage, type Storage, StorageError } from "../src/storage/port.ts";
+import { diskQuiet, isDiskWaiting } from "./disk-clock.ts";
 
 type Method = keyof Storage | keyof PeerStorage;
 
@@ -46,8 +47,9 @@ export class FaultyStorage {
 	async quiet(): Promise<void> {
 		do {
 			await this.#idle.until("storage calls to return", () => this.#underWay === 0);
+			await diskQuiet();
 			await new Promise((resolve) => setImmediate(resolve));
-		} while (this.#underWay > 0);
+		} while (this.#underWay > 0 || isDiskWaiting());
 	}
 
 	/** Advances the clock timer by timer, and waits for what each one triggers. */

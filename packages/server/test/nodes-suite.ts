@@ -1,11 +1,11 @@
 /** Two engines on one database and one virtual clock. */
 import { patience } from "@posthorn/testkit/until";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../src/base/clock.ts";
 import { silentLogger } from "../src/base/logger.ts";
 import { startEngine } from "../src/engine/index.ts";
 import type { FailureReason } from "../src/net/errors.ts";
 import type { Storage } from "../src/storage/port.ts";
+import { diskClock } from "./disk-clock.ts";
 import {
 	ATTEMPT_TIMEOUT_MS,
 	DAY_MS,
@@ -32,7 +32,7 @@ class Peer {
 			storage,
 			sender: this.sender,
 			clock: rig.clock,
-			disk: systemClock,
+			disk: diskClock,
 			ids: rig.ids,
 			seal: rig.seal,
 			logger: silentLogger,
