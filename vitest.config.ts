@@ -15,7 +15,7 @@ const SHARED = [
 	"packages/server/src/storage/{shared,verbs}/**/*.test.ts",
 	"packages/server/src/storage/postgres/{connection,history,lanes,log,retention}/**/*.test.ts",
 	"packages/server/src/storage/sqlite/{connection,history}/**/*.test.ts",
-	// Without those that take long, and the one that replaces a module.
+	// Without those that take long.
 	"packages/server/src/storage/{postgres,sqlite}/!(postgres|postgres-older|sqlite|plans|faults|project-writes).test.ts",
 	"packages/server/test/storage/memory/!(memory).test.ts",
 	"packages/testkit/src/{fast,tls}/*.test.ts",

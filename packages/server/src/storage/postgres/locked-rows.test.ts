@@ -4,11 +4,14 @@ import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgr
 import { until } from "../../../../testkit/src/until.ts";
 import type { World } from "../../../test/storage/conformance/world.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../test/storage/postgres/databases.ts";
+import { patientLocks } from "../../../test/storage/postgres/patient-locks.ts";
 import { openNode, worldOf } from "../../../test/storage/postgres/world.ts";
 import type { AppendRequest, Lease, LogEvent } from "../port.ts";
 import type { PostgresStorage } from "./index.ts";
 
 const NODE = "node_a";
+/** How long calls wait for rows that a test releases, milliseconds. */
+const PATIENCE_MS = 10_000;
 const DAY = 86_400_000;
 /** How often the others do everything while the rows stay locked. */
 const ROUNDS = 20;
@@ -213,16 +216,19 @@ describe("project rows that another session holds", { timeout: 60_000 }, () => {
 
 	test("a call for one project may wait for its lock, and succeeds when the lock is released", async () => {
 		const one = await project();
-		await hold(ROWS.logs!, one.id);
-		const waiting = storage.appendEvents({ requests: [request(one)], waits: true });
-		await blocked();
-		await other.query("COMMIT");
-		expect(await waiting).toMatchObject([{ kind: "appended", events: [{ seq: 2 }] }]);
-		await hold(ROWS.leases!, one.id);
-		const settling = storage.settle({ settlements: [outcome(one, { seq: 1, type: "a" })], waits: true });
-		await blocked();
-		await other.query("COMMIT");
-		expect(await settling).toEqual(["settled"]);
+		{
+			using _patient = patientLocks(PATIENCE_MS);
+			await hold(ROWS.logs!, one.id);
+			const waiting = storage.appendEvents({ requests: [request(one)], waits: true });
+			await blocked();
+			await other.query("COMMIT");
+			expect(await waiting).toMatchObject([{ kind: "appended", events: [{ seq: 2 }] }]);
+			await hold(ROWS.leases!, one.id);
+			const settling = storage.settle({ settlements: [outcome(one, { seq: 1, type: "a" })], waits: true });
+			await blocked();
+			await other.query("COMMIT");
+			expect(await settling).toEqual(["settled"]);
+		}
 		await hold(ROWS.leases!, one.id);
 		expect(await storage.settle({ settlements: [outcome(one, { seq: 2, type: "a" })], waits: true })).toEqual([
 			"locked",
@@ -234,6 +240,7 @@ describe("project rows that another session holds", { timeout: 60_000 }, () => {
 	test.each([0, 1_000])(
 		"an attempt of an earlier lease is settled on a lane that moves %i events ahead",
 		async (more) => {
+			using _patient = patientLocks(PATIENCE_MS);
 			const { id, webhook, lease } = await project();
 			await world.settle(lease, { lanes: [{ webhookId: webhook, position: 1, open: [1] }] });
 			const handedOver = {

@@ -1,20 +1,17 @@
 import { createHash } from "node:crypto";
 import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
 import { START, type World } from "../../../test/storage/conformance/world.ts";
+import { patientLocks } from "../../../test/storage/postgres/patient-locks.ts";
 import { openNode, worldOf } from "../../../test/storage/postgres/world.ts";
 import { PROJECT_WRITES } from "../../base/budgets.ts";
 import type { PostgresStorage } from "./index.ts";
 
-// A busy machine may pause for longer than a transaction normally waits for rows. The test would then never see it wait.
-vi.mock("../../base/budgets.ts", async (original) => {
-	const budgets = await original<typeof import("../../base/budgets.ts")>();
-	return { ...budgets, LOCKED_ROWS: { waitMs: 5_000 } };
-});
-
 const WRITES = 100;
+/** How long writes wait for rows that another session locks, milliseconds. Each test looks at others meanwhile. */
+const PATIENCE_MS = 5_000;
 
 // Four changes of one project, locked by its own transaction, once kept every other project's calls waiting.
 describe("changes of a project whose rows another session locks", { timeout: 60_000 }, () => {
@@ -23,8 +20,10 @@ describe("changes of a project whose rows another session locks", { timeout: 60_
 	let storage: PostgresStorage;
 	let world: World;
 	let other: Client;
+	let patient: Disposable;
 
 	beforeAll(async () => {
+		patient = patientLocks(PATIENCE_MS);
 		server = await PostgresServer.start();
 		url = await server.createDatabase();
 		other = new Client({ connectionString: url });
@@ -32,6 +31,7 @@ describe("changes of a project whose rows another session locks", { timeout: 60_
 		world = await worldOf(async (clock) => (storage = await openNode(url, clock)));
 	}, START_TIMEOUT_MS);
 	afterAll(async () => {
+		patient[Symbol.dispose]();
 		await other.end();
 		await storage.close();
 		await server.stop();
