@@ -4,6 +4,7 @@ import { Session } from "node:inspector";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
+import { until } from "@posthorn/testkit/until";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { StorageError } from "../port.ts";
 import { Channel } from "./connection/channel.ts";
@@ -91,7 +92,9 @@ class Threads {
 
 	/** Ends a thread from within, as a crash would; resolves when it has ended. */
 	async end(name: string): Promise<void> {
-		const [, sessionId] = [...this.#attached].find(([title]) => title.includes(name))!;
+		const [, sessionId] = await until(`${name} to be attached`, () =>
+			[...this.#attached].find(([title]) => title.includes(name)),
+		);
 		const gone = once(this.#session, "NodeWorker.detachedFromWorker");
 		const message = JSON.stringify({ id: 1, method: "Runtime.evaluate", params: { expression: "process.exit(1)" } });
 		this.#session.post("NodeWorker.sendMessageToWorker", { sessionId, message });
