@@ -4,11 +4,16 @@ import { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
 import { hashOf, makeAccount } from "../../../test/storage/conformance/accounts.ts";
 import { START } from "../../../test/storage/conformance/world.ts";
+import { patientLocks } from "../../../test/storage/postgres/patient-locks.ts";
 import { LEASE_TERM_MS, openNode, worldOf } from "../../../test/storage/postgres/world.ts";
 import { openPostgresStorage } from "../postgres/index.ts";
 
+/** How long each node waits for rows while the other comes to wait for them, too, milliseconds. */
+const PATIENCE_MS = 10_000;
+
 // Each counted before the other's invitation was stored.
 test("no more invitations are open than may be, even if two nodes create them concurrently", async () => {
+	using _patient = patientLocks(PATIENCE_MS);
 	await using server = await PostgresServer.start();
 	const url = await server.createDatabase();
 	const world = await worldOf((clock) => openNode(url, clock));
@@ -39,6 +44,7 @@ test("no more invitations are open than may be, even if two nodes create them co
 });
 
 test("if two owners step down concurrently on two nodes, one stays", async () => {
+	using _patient = patientLocks(PATIENCE_MS);
 	await using server = await PostgresServer.start();
 	const url = await server.createDatabase();
 	const world = await worldOf((clock) => openNode(url, clock));

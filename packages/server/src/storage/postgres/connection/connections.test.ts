@@ -64,8 +64,7 @@ test("a connection is not lost when its caller stops waiting while it is being c
 			await super.check(client);
 		}
 	}
-	const config = { ...connectionConfig(url), connectionTimeoutMillis: 2_000 };
-	const connections = new Connections(config, new Hosts(url), {}, new SlowCheck(epochs.current));
+	const connections = new Connections(connectionConfig(url), new Hosts(url), {}, new SlowCheck(epochs.current));
 	const [broken, ...others] = await occupy(connections);
 	const gate = Promise.withResolvers<void>();
 	checked = gate.promise;
