@@ -33,22 +33,22 @@ const RESET = `
 	ALTER INDEX posthorn.logs_by_stretch RESET (fillfactor);
 	ALTER INDEX posthorn.lanes_by_stretch RESET (fillfactor)`;
 
-/** How many pages of these tables all sessions so far have read. A session reports its own when it ends. */
+/**
+ * How many pages of these tables all sessions so far have read. A session reports its own when it ends; in PostgreSQL 14,
+ * that report arrives later.
+ */
 const PAGES = `
 	SELECT sum(heap_blks_hit + heap_blks_read)::integer AS pages FROM pg_statio_user_tables
 	WHERE schemaname = 'posthorn' AND relname IN ('logs', 'lanes')`;
-
-/** Vacuuming reads pages, too. It comes about once a minute. */
-const TABLES = ["logs", "lanes"] as const;
-const NO_VACUUM = TABLES.map((table) => `ALTER TABLE posthorn.${table} SET (autovacuum_enabled = off)`).join("; ");
-const VACUUM_AGAIN = TABLES.map((table) => `ALTER TABLE posthorn.${table} RESET (autovacuum_enabled)`).join("; ");
+const VERSION = "SELECT current_setting('server_version_num')::integer AS version";
+const FIRST_EXACT = 15;
 
 /** Sessions other than this one and the dump, of which some may still have to report what they read. */
 const OTHERS = `
 	SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'
 		AND pid <> pg_backend_pid() AND application_name <> 'dump'`;
 
-const oldest = await systemBinaries(14, 17);
+const oldest = await systemBinaries(FIRST_EXACT, 17);
 const servers = [
 	{ name: "the newest PostgreSQL", options: {} },
 	...(oldest === null ? [] : [{ name: "the system's PostgreSQL", options: { binDirectory: oldest } }]),
@@ -61,18 +61,17 @@ describe.each(servers)("$name while a transaction keeps an old snapshot", { time
 	let dump: Client;
 
 	beforeAll(async () => {
-		server = await PostgresServer.start(options);
+		// Vacuuming reads pages, too. It would come about once a minute.
+		server = await PostgresServer.start({ ...options, own: true, settings: { autovacuum: "off" } });
 	}, START_TIMEOUT_MS);
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		url = await takeDatabase(server);
-		await server.execute(NO_VACUUM, url);
 		dump = new Client({ connectionString: url, application_name: "dump" });
 		await dump.connect();
 	});
 	afterEach(async () => {
 		await dump.end();
-		await server.execute(VACUUM_AGAIN, url);
 		await giveDatabaseBack(server, url);
 	});
 
@@ -92,7 +91,9 @@ describe.each(servers)("$name while a transaction keeps an old snapshot", { time
 			return (await client.query<{ pages: number }>(PAGES)).rows[0]!.pages;
 		});
 
-	test("publishing and settling pass few versions of a project's rows", async () => {
+	test("publishing and settling pass few versions of a project's rows", async ({ skip }) => {
+		const { version } = (await dump.query<{ version: number }>(VERSION)).rows[0]!;
+		skip(version < FIRST_EXACT * 10_000, "PostgreSQL 14 can't tell how many pages were read so far");
 		let storage!: PostgresStorage;
 		const open = () => worldOf(async (clock) => (storage = await openNode(url, clock)));
 		let world: World = await open();
@@ -145,7 +146,7 @@ describe.each(servers)("$name while a transaction keeps an old snapshot", { time
 		expect(aged).toBeLessThan(2 * fresh);
 		// The planner once preferred the primary key when its index was smaller.
 		await connected((client) => client.query(BLOAT));
-		for (const table of TABLES) await connected((client) => client.query(`VACUUM posthorn.${table}`));
+		for (const table of ["logs", "lanes"]) await connected((client) => client.query(`VACUUM posthorn.${table}`));
 		const bloated = await rounds();
 		await connected((client) => client.query(RESET));
 		expect(bloated).toBeLessThan(2 * aged);
