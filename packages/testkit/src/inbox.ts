@@ -1,7 +1,7 @@
-const TIMEOUT_MS = 10_000;
+import { PATIENCE_MS } from "./until.ts";
 
 export interface WaitOptions {
-	/** Longest wait, milliseconds. By default, 10,000. */
+	/** Longest wait, milliseconds. By default, 50,000. */
 	readonly timeoutMs?: number;
 }
 
@@ -80,7 +80,7 @@ export class Inbox<T> {
 	}
 
 	#wait<R>(what: string, look: (fresh: readonly T[]) => R | undefined, options: WaitOptions = {}): Promise<R> {
-		const { timeoutMs = TIMEOUT_MS } = options;
+		const { timeoutMs = PATIENCE_MS } = options;
 		return new Promise((resolve, reject) => {
 			if (this.#failure) return reject(this.#failure);
 			const there = look(this.items);

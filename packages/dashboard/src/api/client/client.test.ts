@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { until } from "../../../../testkit/src/until.ts";
 import type { Session } from "../model.ts";
 import { forgetSession, rememberSession, SESSION_KEY } from "../session-cache.ts";
 import { callApi, callUrl } from "./client.ts";
@@ -154,10 +155,10 @@ it.each([
 		queryFn: () => callApi<Session>("GET", `${origin}/v1/session`),
 	});
 	const stop = observer.subscribe(() => {});
-	await expect.poll(() => observer.getCurrentResult().data?.projects[0]?.role).toBe("owner");
+	await until("the session", () => observer.getCurrentResult().data?.projects[0]?.role === "owner");
 	role = "viewer";
 	await problem(callApi("POST", `${origin}/v1/a`));
-	await expect.poll(() => observer.getCurrentResult().data?.projects[0]?.role).toBe("viewer");
+	await until("the session to be refetched", () => observer.getCurrentResult().data?.projects[0]?.role === "viewer");
 	stop();
 });
 
@@ -171,9 +172,9 @@ it("doesn't refetch the session after a proxy's 403", async () => {
 		queryFn: () => callApi<Session>("GET", `${origin}/v1/session`),
 	});
 	const stop = observer.subscribe(() => {});
-	await expect.poll(() => observer.getCurrentResult().isSuccess).toBe(true);
+	await until("the session", () => observer.getCurrentResult().isSuccess);
 	void queryClient.invalidateQueries({ queryKey: SESSION_KEY });
-	await expect.poll(() => observer.getCurrentResult().isRefetchError).toBe(true);
+	await until("the refetch to fail", () => observer.getCurrentResult().isRefetchError);
 	expect(requests).toBe(2);
 	stop();
 });

@@ -1,5 +1,6 @@
 import { QueryObserver } from "@tanstack/react-query";
 import { afterEach, expect, test } from "vitest";
+import { until } from "../../../../testkit/src/until.ts";
 import { ExactQueryClient } from "./query-client.ts";
 
 const QUERY = ["project", "p1", "attempts"];
@@ -17,7 +18,7 @@ function requests() {
 	return { open, options: { queryKey: QUERY, queryFn, staleTime: 15_000 } };
 }
 
-const settled = () => expect.poll(() => client.isFetching()).toBe(0);
+const settled = () => until("all requests to end", () => client.isFetching() === 0);
 
 // A page that loaded while an attempt failed kept showing it as retrying: the hint came during the page's first request.
 test("a first request that is invalidated on its way is made again", async () => {
@@ -25,7 +26,7 @@ test("a first request that is invalidated on its way is made again", async () =>
 	const stop = new QueryObserver(client, options).subscribe(() => {});
 	void client.invalidateQueries({ queryKey: ["project"] });
 	open[0]?.resolve(1);
-	await expect.poll(() => open.length).toBe(2);
+	await until("the second request", () => open.length === 2);
 	open[1]?.resolve(2);
 	await settled();
 	expect(client.getQueryData(QUERY)).toBe(2);
@@ -40,7 +41,7 @@ test("a request ahead of its page that is invalidated on its way isn't fresh", a
 	open[0]?.resolve(1);
 	await ahead;
 	const stop = new QueryObserver(client, options).subscribe(() => {});
-	await expect.poll(() => open.length).toBe(2);
+	await until("the second request", () => open.length === 2);
 	open[1]?.resolve(2);
 	await settled();
 	expect(client.getQueryData(QUERY)).toBe(2);
