@@ -22,7 +22,7 @@ export interface Report {
 }
 
 /** A service that starts anyway is killed after this time, milliseconds. */
-const SERVES_MS = 20_000;
+const SERVES_MS = 50_000;
 
 const STATES: Readonly<Record<string, State>> = { "✔": "ok", "!": "warning", "✘": "fault" };
 const folders: string[] = [];

@@ -7,6 +7,8 @@ import { User } from "./client.fixture.ts";
 
 const KEY = /^pho_[\w-]{43}\n$/;
 const NEW = ["operator-key", "--new"] as const;
+/** Nodes notice a new key some seconds later, and refuse an address with more than 300 wrong keys a minute. */
+const POLL = { timeout: 50_000, interval: 250 };
 
 let operator: User;
 let port: string;
@@ -87,7 +89,7 @@ test("on PostgreSQL, running nodes use the new key", { timeout: 60_000 + START_T
 	// The first of a database replaces nothing, so there is no question.
 	const first = await operator.run(NEW, { env: settings });
 	expect([first.code, first.out]).toEqual([0, expect.stringMatching(KEY)]);
-	await expect.poll(() => status(first.out), { timeout: 30_000 }).toBe(200);
+	await expect.poll(() => status(first.out), POLL).toBe(200);
 
 	// The question ended, but its connections to the database kept the command waiting.
 	if (existsSync("/usr/bin/script")) {
@@ -98,7 +100,7 @@ test("on PostgreSQL, running nodes use the new key", { timeout: 60_000 + START_T
 	const second = await operator.run([...NEW, "--yes", "--json"], { env: settings });
 	const { operator_key: key } = JSON.parse(second.out) as { operator_key: string };
 	expect(`${key}\n`).toMatch(KEY);
-	await expect.poll(() => status(key), { timeout: 30_000 }).toBe(200);
+	await expect.poll(() => status(key), POLL).toBe(200);
 	expect(await status(first.out)).toBe(401);
 	await service.stopWith(0);
 	await server.dropDatabase(database);
