@@ -30,6 +30,9 @@ const WIDTH = 4;
 const PEACE_MS = [400, 1_600] as const;
 /** Longer than a lease, so that others have taken over when it continues. */
 const STOPPED_MS = 11_000;
+/** How long a call may take before another node is tried; during setup all projects are created at once. */
+const CALL_MS = 15_000;
+const SETUP_MS = 60_000;
 const PUBLISHERS = 4;
 /** Publishing continues until this many are acknowledged, however slow the machine is. */
 const EVENTS = 2_000;
@@ -80,13 +83,18 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 	});
 
 	/** A call of any node that responds; null if it couldn't be made or was refused because something is down. */
-	async function call(method: string, path: string, body?: object): Promise<{ status: number; body: never } | null> {
+	async function call(
+		method: string,
+		path: string,
+		body?: object,
+		patienceMs = CALL_MS,
+	): Promise<{ status: number; body: never } | null> {
 		const living = nodes.filter((node) => node !== null);
 		const node = living[Math.floor(random() * living.length)];
 		if (!node) return null;
 		const headers = { authorization: `Bearer ${settings.POSTHORN_OPERATOR_KEY}`, "content-type": "application/json" };
 		try {
-			const options = { method, headers, signal: AbortSignal.timeout(15_000) };
+			const options = { method, headers, signal: AbortSignal.timeout(patienceMs) };
 			const answer = await fetch(node.url + path, body ? { ...options, body: JSON.stringify(body) } : options);
 			return answer.status < 500 ? { status: answer.status, body: (await answer.json()) as never } : null;
 		} catch {
@@ -101,10 +109,11 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 	try {
 		const projects = await Promise.all(
 			Array.from({ length: PROJECTS }, async (_, i) => {
-				const { id } = (await call("POST", "/v1/projects", { name: `Store ${i}` }))!.body as { id: string };
+				const create = (path: string, body: object) => call("POST", path, body, SETUP_MS);
+				const { id } = (await create("/v1/projects", { name: `Store ${i}` }))!.body as { id: string };
 				const width = i % WIDE_EACH === 0 ? WIDTH : 1;
 				const hook = { url: receiver.url(`/${i}`), events: ["purchase.completed"], max_in_flight: width };
-				expect((await call("POST", `/v1/projects/${id}/webhooks`, hook))!.status).toBe(201);
+				expect((await create(`/v1/projects/${id}/webhooks`, hook))!.status).toBe(201);
 				return { id, path: `/${i}`, width, acknowledged: new Set<string>() };
 			}),
 		);

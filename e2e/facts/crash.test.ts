@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, START_TIMEOUT_MS);
 afterAll(() => server.stop());
 
-describe.concurrent(`facts reported through ${LIVES} times kill -9`, { timeout: 120_000 }, () => {
+describe.concurrent(`facts reported through ${LIVES} times kill -9`, { timeout: 240_000 }, () => {
 	test("SQLite: each creates its events once", () => play({}, 1));
 
 	test("PostgreSQL, two nodes: each creates its events once", async () => {
