@@ -52,7 +52,8 @@ export function testCommits(server: () => PostgresServer): void {
 		// Few enough for one node to keep, so that none is released for sharing.
 		const nodes = proxies.map((proxy) => ({ database: proxy.url(database) }));
 		await using site = await Site.open({ nodes, projects: 2 });
-		const traffic = new Traffic(site);
+		// On a busy machine, calls that wait for several such commits would be given up one after the other.
+		const traffic = new Traffic(site, { patienceMs: 20_000 });
 		const before = await untilLeases(server(), database, (leases) => leases.size === site.projectIds.length);
 		let slow = 0;
 		for (const proxy of proxies)

@@ -23,6 +23,8 @@ export interface TrafficOptions {
 	readonly publishers?: number;
 	/** How long a publisher waits after a successful call, milliseconds. */
 	readonly paceMs?: number;
+	/** How long a call may take before it is repeated at the next node, milliseconds. */
+	readonly patienceMs?: number;
 	/** Bytes added to each event, incompressible. */
 	readonly ballast?: number;
 	/** Called for each acknowledged call. */
@@ -133,7 +135,7 @@ export class Traffic {
 		const calledAt = performance.now();
 		const node = this.#site.nodes[turn % this.#site.nodes.length]!;
 		const answer = await node
-			.call("POST", `/v1/projects/${projectId}/events`, { events }, PATIENCE_MS)
+			.call("POST", `/v1/projects/${projectId}/events`, { events }, this.#options.patienceMs ?? PATIENCE_MS)
 			.catch((error: Error) => error);
 		if (answer instanceof Error) return { status: null, detail: answer.message };
 		const { status, body } = answer;

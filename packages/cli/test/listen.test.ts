@@ -86,7 +86,9 @@ test("forwards new events with their exact bytes, signed with this machine's sec
 		expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o600);
 });
 
-test("under load, everything arrives in order and nothing is lost while the service, listen and the receiver restart", async () => {
+test("under load, everything arrives in order and nothing is lost while the service, listen and the receiver restart", {
+	timeout: 180_000,
+}, async () => {
 	const all = ids(300);
 	let listening = await listen();
 	const publishing = (async () => {
