@@ -1,5 +1,5 @@
 /** What commands print: results to standard output, everything else to standard error. */
-import { stripVTControlCharacters } from "node:util";
+import measure from "fast-string-truncated-width";
 import { colors, errorColors } from "../colors.ts";
 
 /** Characters that could drive the terminal: controls, line separators, and marks of direction. */
@@ -12,12 +12,21 @@ export const clean = (text: string): string => text.replaceAll(DRIVING, "\ufffd"
 /** The same for text of several lines. */
 export const cleanLines = (text: string): string => text.split(/\r?\n/).map(clean).join("\n");
 
-/** At most this many characters, with an ellipsis if there are more. */
+const GRAPHEMES = new Intl.Segmenter("en");
+
+/** As much of a text without escape sequences as fits into this many columns, with an ellipsis if that isn't all. */
 export function cut(text: string, width: number): string {
-	// Whole ones: an emoji has two code units.
-	const characters = [...text];
 	if (width < 1) return "";
-	return characters.length > width ? `${characters.slice(0, width - 1).join("")}…` : text;
+	if (!measure(text, { limit: width }).truncated) return text;
+	let room = width - 1;
+	let shown = "";
+	// Whole characters: an emoji may consist of several code points.
+	for (const { segment } of GRAPHEMES.segment(text)) {
+		room -= widthOf(segment);
+		if (room < 0) break;
+		shown += segment;
+	}
+	return `${shown}…`;
 }
 
 /**
@@ -50,12 +59,15 @@ export const terminalWidth = (): number => process.stdout.columns || Number.POSI
 /** A width that only applies at a terminal: a file gets everything. */
 export const atTerminal = (width: number): number => (process.stdout.isTTY ? width : Number.POSITIVE_INFINITY);
 
-/** How many characters of a text are shown. */
-export const widthOf = (text: string): number => stripVTControlCharacters(text).length;
+/** How many columns of a terminal a text takes: none for colors, two for an emoji or a Chinese character. */
+export const widthOf = (text: string): number => measure(text).width;
 
 /** The widths of a table's columns. */
 export const widthsOf = (headings: readonly string[], rows: readonly (readonly string[])[]): readonly number[] =>
 	headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => widthOf(row[i] ?? ""))));
+
+/** What separates columns. */
+const GAP = "  ";
 
 /** Rows in aligned columns, under their headings. */
 export function printTable(
@@ -67,10 +79,48 @@ export function printTable(
 	const line = (cells: readonly string[]) =>
 		cells
 			.map((cell, i) => (i === cells.length - 1 ? cell : cell + " ".repeat(widths[i]! - widthOf(cell))))
-			.join("  ")
+			.join(GAP)
 			.trimEnd();
 	print(colors.dim(line(headings)));
 	for (const row of rows) print(line(row));
+}
+
+/** A column without colors, by its heading, and the least of it that is worth showing. */
+export interface FlexibleColumn {
+	readonly heading: string;
+	readonly least: number;
+}
+
+/**
+ * A table that fits into the terminal's lines, if its other columns do.
+ *
+ * @param flexible columns that are left out or cut, the first ones first
+ */
+export function fitted(
+	headings: readonly string[],
+	rows: readonly (readonly string[])[],
+	flexible: readonly FlexibleColumn[],
+): [headings: readonly string[], rows: readonly (readonly string[])[]] {
+	const full = widthsOf(headings, rows);
+	const widths = [...full];
+	const columns = flexible
+		.map(({ heading, least }) => ({ at: headings.indexOf(heading), least }))
+		.filter(({ at }) => at >= 0)
+		.map(({ at, least }) => ({ at, spare: Math.max(0, full[at]! - least) }));
+	let over = full.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - terminalWidth();
+	while (columns.length > 0 && over > columns.reduce((sum, { spare }) => sum + spare, 0)) {
+		const { at } = columns.shift()!;
+		over -= full[at]! + GAP.length;
+		widths[at] = 0;
+	}
+	for (const { at, spare } of columns) {
+		const less = Math.min(Math.max(0, over), spare);
+		widths[at]! -= less;
+		over -= less;
+	}
+	const fit = (cells: readonly string[]) =>
+		cells.map((cell, i) => (widths[i] === full[i] ? cell : cut(cell, widths[i]!))).filter((_, i) => widths[i]! > 0);
+	return [fit(headings), rows.map(fit)];
 }
 
 /** Names and values, one a line. */

@@ -6,6 +6,7 @@ import { type ConnectionOptions, connectAsOperator } from "./connection.ts";
 import {
 	ago,
 	clean,
+	fitted,
 	note,
 	type Output,
 	plural,
@@ -123,6 +124,12 @@ function totalOf(waiting: readonly Waiting[]): string {
 	return `${parts.join(" and ")} ${first + again === 1 ? "waits" : "wait"} for ${webhooks(waiting.length)}.`;
 }
 
+/** Columns of the table, those first that tell least about a webhook. */
+const FLEXIBLE = [
+	{ heading: "PROJECT", least: 10 },
+	{ heading: "URL", least: 16 },
+];
+
 function show(detail: string, waiting: readonly Waiting[], output: Output): void {
 	const { print, colors } = output;
 	print(clean(detail));
@@ -138,7 +145,7 @@ function show(detail: string, waiting: readonly Waiting[], output: Output): void
 			clean(one.url),
 		]);
 	const headings = ["PROJECT", "WEBHOOK", "STATUS", "BACKLOG", "OLDEST", "RETRIES", "URL"];
-	if (rows.length > 0) printTable(headings, rows, output);
+	if (rows.length > 0) printTable(...fitted(headings, rows, FLEXIBLE), output);
 	if (waiting.length > ROWS)
 		note(`… and ${webhooks(waiting.length - ROWS)} more; posthorn quarantine --json lists all.`);
 	print(totalOf(waiting.filter(({ status }) => status === "active")));

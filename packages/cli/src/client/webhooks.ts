@@ -6,7 +6,7 @@ import { CommandError, UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseTypesOrAll } from "./event-types.ts";
-import { ago, clean, cleanLines, cut, note, printFields, printJson, printTable } from "./output.ts";
+import { ago, clean, cleanLines, cut, fitted, note, printFields, printJson, printTable } from "./output.ts";
 import { allOf } from "./pages.ts";
 
 /** The settings of a webhook that options change. */
@@ -27,7 +27,7 @@ export async function listWebhooks(options: ConnectionOptions): Promise<void> {
 	if (webhooks.length === 0) return note("There are no webhooks yet: posthorn webhooks create URL --events TYPE,…");
 	const healths = await healthsOf(client, project);
 	const described = webhooks.some(({ description }) => description);
-	printTable(
+	const table = fitted(
 		["ID", "HEALTH", "WAITING", "URL", ...(described ? ["DESCRIPTION"] : []), "EVENTS"],
 		webhooks.map(({ id, status, url, description, events, backlog }) => [
 			id,
@@ -37,7 +37,9 @@ export async function listWebhooks(options: ConnectionOptions): Promise<void> {
 			...(described ? [cut(clean(description ?? ""), DESCRIPTION_WIDTH)] : []),
 			events.length === EVENT_TYPES.length ? "all" : events.join(", "),
 		]),
+		FLEXIBLE,
 	);
+	printTable(...table);
 }
 
 /** Oldest first. */
@@ -46,8 +48,14 @@ export const allWebhooks = (client: Client, project: string, signal?: AbortSigna
 		client.api.GET(COLLECTION, { params: { path: { project_id: project }, query }, ...(signal && { signal }) }),
 	);
 
-/** The most characters of a description in the table: it may have 200. */
+/** The most columns of a description in the table: it may have 200 characters. */
 const DESCRIPTION_WIDTH = 30;
+/** Columns of the table, those first that tell least about a webhook. */
+const FLEXIBLE = [
+	{ heading: "EVENTS", least: 10 },
+	{ heading: "URL", least: 16 },
+	{ heading: "DESCRIPTION", least: 10 },
+];
 
 interface Health {
 	readonly state: keyof typeof COLORS;

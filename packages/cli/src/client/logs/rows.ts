@@ -5,6 +5,8 @@ import { allWebhooks } from "../webhooks.ts";
 import type { Attempt, Reading } from "./attempts.ts";
 
 const GAP = "  ";
+/** Below the event's type. */
+const INDENT = " ".repeat(12);
 /** The widest name of an event type, and of an event id that the service made. */
 const [TYPE_WIDTH, ID_WIDTH] = [21, 30];
 /** The series, and a count of milliseconds. */
@@ -20,7 +22,8 @@ export const MARKS = { delivered: colors.green("✔"), retrying: colors.yellow("
 
 /**
  * Prints attempts, each with its webhook's description and URL. If several webhooks among those printed so far have the
- * same URL, their ids tell them apart. A line with its date begins each day, unless the list starts today.
+ * same URL, their ids tell them apart. A line with its date begins each day, unless the list starts today. Where a narrow
+ * terminal has no room to tell several webhooks apart, an attempt that wasn't delivered gets another line that does.
  */
 export function printer({ client, project, signal }: Reading, json: boolean) {
 	if (json) return async (attempts: readonly Attempt[]) => attempts.forEach(printJson);
@@ -35,17 +38,37 @@ export function printer({ client, project, signal }: Reading, json: boolean) {
 			for (const { id, description } of known) descriptions.set(id, description);
 		}
 		for (const { url, webhook_id } of attempts) webhooks.set(url, (webhooks.get(url) ?? new Set()).add(webhook_id));
+		const isOne = webhooks.size === 1 && [...webhooks.values()][0]!.size === 1;
 		for (const attempt of attempts) {
 			const begun = new Date(attempt.started_at).toDateString();
 			if (begun !== day) console.log(colors.dim(begun));
 			day = begun;
-			console.log(rowOf(attempt, descriptions.get(attempt.webhook_id)!, webhooks.get(attempt.url)!.size > 1));
+			const description = clean(descriptions.get(attempt.webhook_id)!);
+			const { row, isNamed } = rowOf(attempt, description, {
+				isOne,
+				withId: webhooks.get(attempt.url)!.size > 1,
+			});
+			console.log(row);
+			if (isOne || isNamed || attempt.status === "delivered") continue;
+			console.log(
+				colors.dim(cut(`${INDENT}${attempt.webhook_id}${GAP}${description || clean(attempt.url)}`, terminalWidth())),
+			);
 		}
 	};
 }
 
-/** At a terminal, one line: what doesn't fit is cut or left out, first what tells least about the attempt. */
-function rowOf(attempt: Attempt, description: string, withWebhook: boolean): string {
+/** What is known of the webhooks: whether all attempts are one's, and whether only the id tells this one from another. */
+interface Known {
+	readonly isOne: boolean;
+	readonly withId: boolean;
+}
+
+/**
+ * At a terminal, one line: what doesn't fit is cut or left out, first what tells least about the attempt.
+ *
+ * @returns the line, and whether it says which webhook it was
+ */
+function rowOf(attempt: Attempt, description: string, { isOne, withId }: Known) {
 	const { started_at, event_type, event_id, order_id, status, status_code, error_code, response_ms } = attempt;
 	const head = [
 		colors.dim(new Date(started_at).toTimeString().slice(0, 8)),
@@ -55,23 +78,26 @@ function rowOf(attempt: Attempt, description: string, withWebhook: boolean): str
 	].join(GAP);
 	let room = terminalWidth() - widthOf(head) - GAP.length;
 	/** The text, or as much of it as fits. Nothing if that is less than `least`, or if less than `reserved` would be left. */
-	const fit = (text: string, { least = text.length, reserved = 0 } = {}): string => {
+	const fit = (text: string, { least = widthOf(text), reserved = 0 } = {}): string => {
+		if (room - reserved < Math.min(least, widthOf(text))) return "";
 		const shown = cut(text, room - reserved);
-		if (shown.length < Math.min(least, text.length)) return "";
-		room -= shown.length + GAP.length;
+		room -= widthOf(shown) + GAP.length;
 		return shown;
 	};
 	const { most, least } = ERROR_WIDTH;
-	const webhook = withWebhook ? fit(attempt.webhook_id, { reserved: GAP.length + least }) : "";
+	const webhook = withId ? fit(attempt.webhook_id, { reserved: GAP.length + least }) : "";
 	const ms = fit(`${String(response_ms).padStart(MS_WIDTH)} ms`, { reserved: GAP.length + most });
 	const result = cut(String(status_code ?? error_code ?? "no response"), Math.max(room, least));
 	room -= result.length + GAP.length;
 	const orderText = cut(`order ${clean(order_id ?? "")}`, atTerminal(ORDER_WIDTH.most));
-	const order = order_id === null ? "" : fit(orderText, { least: ORDER_WIDTH.least });
-	const nameText = clean(`${description && `${description}${GAP}`}${attempt.url}`);
-	const name = fit(nameText, { least: Math.min(LEAST_NAME, description.length || LEAST_NAME) });
+	const leastName = Math.min(LEAST_NAME, widthOf(description) || LEAST_NAME);
+	// Its order doesn't tell apart an event's attempts for several webhooks.
+	const reserved = isOne || withId ? 0 : GAP.length + leastName;
+	const order = order_id === null ? "" : fit(orderText, { least: ORDER_WIDTH.least, reserved });
+	const name = fit(`${description && `${description}${GAP}`}${clean(attempt.url)}`, { least: leastName });
 	const coloredResult = status_code === null ? colors.red(result) : colored(status_code, result);
-	return [head, ms, coloredResult, order, webhook, name].filter((cell) => cell !== "").join(GAP);
+	const row = [head, ms, coloredResult, order, webhook, name].filter((cell) => cell !== "").join(GAP);
+	return { row, isNamed: (withId ? webhook : name) !== "" };
 }
 
 /** `#2`, or `#1r3` for the first attempt of the third replay. */
