@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { chownSync, linkSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+	chownSync,
+	linkSync,
+	mkdirSync,
+	mkdtempSync,
+	openSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
 import os, { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
@@ -39,6 +49,20 @@ test("writes to no file that someone else has created", () => {
 		linkSync(theirs, `${path}.${process.pid}`);
 		store(path, { key: "phk_1" });
 		expect([readFileSync(theirs, "utf8"), readStored(path, isAnything)]).toEqual(["", { key: "phk_1" }]);
+	} finally {
+		rmSync(folder, { recursive: true });
+	}
+});
+
+// Commands ended with EISDIR, and "login" left another file with the key.
+test("says what to do about a folder in a file's place", () => {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-stored-"));
+	try {
+		const path = join(folder, "login.json");
+		mkdirSync(path);
+		const calls = [() => readStored(path, isAnything), () => store(path, { key: "phk_1" }), () => forget(path)];
+		for (const call of calls) expect(call).toThrow(`${path} is a folder. Delete it, and run the command again.`);
+		expect(readdirSync(folder)).toEqual(["login.json"]);
 	} finally {
 		rmSync(folder, { recursive: true });
 	}

@@ -10,6 +10,7 @@ import {
 	renameSync,
 	rmSync,
 	type Stats,
+	statSync,
 	writeFileSync,
 } from "node:fs";
 import os from "node:os";
@@ -85,7 +86,7 @@ export function readStored<T extends object>(
 		const { code } = error as NodeJS.ErrnoException;
 		// Some services' users have a device as their home, such as /dev/null, and sudo may keep someone else's.
 		if (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES") return null;
-		throw error;
+		throw namingFolder(path, error);
 	}
 	const value = parsed(text);
 	if (typeof value === "object" && value !== null && isWhole(value)) return value as T;
@@ -107,9 +108,22 @@ function isTrusted({ uid }: Stats): boolean {
 	return own === 0 || uid === 0 || uid === own;
 }
 
+/** The error, or one that says what to do if a folder is in the file's place. */
+function namingFolder(path: string, error: unknown): unknown {
+	return statSync(path, { throwIfNoEntry: false })?.isDirectory()
+		? new CommandError([`${path} is a folder. Delete it, and run the command again.`], 1)
+		: error;
+}
+
 /** Replaces a file as a whole, so that it is never half written. */
 export function store(path: string, value: unknown): void {
-	renameSync(writeBeside(path, value), path);
+	const written = writeBeside(path, value);
+	try {
+		renameSync(written, path);
+	} catch (error) {
+		forget(written);
+		throw namingFolder(path, error);
+	}
 }
 
 /** Creates a file as a whole, unless it exists. */
@@ -150,7 +164,7 @@ export function forget(path: string): void {
 		rmSync(path, { force: true });
 	} catch (error) {
 		// Not even its folder exists.
-		if ((error as NodeJS.ErrnoException).code !== "ENOTDIR") throw error;
+		if ((error as NodeJS.ErrnoException).code !== "ENOTDIR") throw namingFolder(path, error);
 	}
 }
 
