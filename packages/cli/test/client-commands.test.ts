@@ -341,7 +341,7 @@ const serviceWith = (attempts: readonly object[], webhooks: readonly object[] = 
 		createServer(({ url }, response) =>
 			response
 				.setHeader("content-type", "application/json")
-				.setHeader("x-request-id", "node_1-1")
+				.setHeader("posthorn-api", "v1")
 				.end(JSON.stringify({ data: url!.includes("summaries") ? attempts : webhooks, next_cursor: null })),
 		),
 	);

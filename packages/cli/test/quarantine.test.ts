@@ -27,7 +27,7 @@ class Service {
 			const body = Buffer.concat(await request.toArray()).toString();
 			if (request.method !== "GET") this.changes.push([url, body === "" ? null : JSON.parse(body)]);
 			const state = { active: true, since: null, backup_at: null, detail: this.#detail };
-			response.setHeader("Content-Type", "application/json").setHeader("X-Request-Id", "node_1-1");
+			response.setHeader("Content-Type", "application/json").setHeader("Posthorn-Api", "v1");
 			response.statusCode = this.refusals.get(url.split("/").at(-1)!) ?? 200;
 			const isList = url.startsWith("/v1/quarantine/waiting");
 			const released = { ...state, active: false, detail: null, released: this.releases };

@@ -37,18 +37,30 @@ test.each(["null", "[]", "{}", '{"status":"ok"}', '{"data":[],"next_cursor":null
 	},
 );
 
-// Commands ended with "Cannot read properties of null".
-test.each(["<!doctype html><title>Sign in</title>", "null", "[]", '"ok"'])(
-	"recognizes another server that numbers its requests, too, and responds with %s",
-	async (body) => {
-		vi.stubGlobal("fetch", async () => new Response(body, { headers: { "x-request-id": "5b0c7c1e" } }));
-		await expect(projectsOf("http://hooks.example", "phk_1")).rejects.toThrow(/200: .*isn't Posthorn's/);
-	},
-);
+// Commands ended with "data is not iterable", or said that NaN deliveries are sent again.
+test.each([
+	"<!doctype html><title>Sign in</title>",
+	"null",
+	"[]",
+	'"ok"',
+	'{"status":"ok"}',
+	'{"data":[],"next_cursor":null}',
+])("recognizes another server that numbers its requests, too, and responds with %s", async (body) => {
+	const headers = { "content-type": "application/json", "x-request-id": "5b0c7c1e" };
+	vi.stubGlobal("fetch", async () => new Response(body, { headers }));
+	await expect(projectsOf("http://hooks.example", "phk_1")).rejects.toThrow(/200: .*isn't Posthorn's/);
+});
 
-// It knew the service by the fields that commands read, so a command that read another one failed.
-test("recognizes the service by a header that each of its responses has", async () => {
-	const headers = { "content-type": "application/json", "x-request-id": "node_1-1" };
+// It knew the service by the fields that commands read, so a command that read another one failed, then by its
+// `X-Request-Id`, which a proxy may replace or leave out.
+test.each([
+	["of this version", { "posthorn-api": "v1" }],
+	[
+		"of an earlier version, behind a proxy that numbers requests",
+		{ "x-request-id": "5b0c7c1e", "content-security-policy": "default-src 'none';frame-ancestors 'none'" },
+	],
+])("recognizes a service %s by a header that each of its responses has", async (_, own) => {
+	const headers = { "content-type": "application/json", ...own };
 	vi.stubGlobal("fetch", async () => new Response('{"state":"attempting"}', { headers }));
 	const { api } = clientFor({ url: "http://hooks.example", key: "phk_1", project: "proj_1" });
 	const path = { project_id: "proj_1", webhook_id: "wh_1", event_id: "evt_1" };

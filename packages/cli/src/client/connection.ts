@@ -133,25 +133,19 @@ export function clientFor(login: Login): Client {
 	client.api.use({
 		async onResponse({ request, response, options }) {
 			// The client checks what it reads itself, as text.
-			if (options.parseAs !== "json" || !response.ok) return;
+			if (options.parseAs !== "json" || !response.ok || isPosthorn(response)) return;
 			const text = await response.clone().text();
-			// Each response of the service has it; another server may respond with JSON, too.
-			const hasId = response.headers.has("x-request-id");
-			if (hasId && (response.status === 204 || isObject(text))) return;
 			throw new ApiError(`${request.method} ${new URL(request.url).pathname}`, response, text);
 		},
 	});
 	return client;
 }
 
-/** Whether it is a JSON object, as the body of each response of the service to a command is. */
-function isObject(text: string): boolean {
-	try {
-		const value: unknown = JSON.parse(text);
-		return typeof value === "object" && value !== null && !Array.isArray(value);
-	} catch {
-		return false;
-	}
+/** Whether a response is the service's, by headers on each of them: another server may respond with JSON, too. */
+function isPosthorn({ headers }: Response): boolean {
+	if (headers.has("posthorn-api")) return true;
+	// Earlier versions of the service.
+	return headers.has("x-request-id") && (headers.get("content-security-policy") ?? "").includes("default-src 'none'");
 }
 
 /** As long as one try may take, so a call that gets no response isn't retried, milliseconds. */

@@ -336,10 +336,11 @@ const isSmall = ({ headers }: FastifyRequest) => Number(headers["content-length"
 
 /**
  * On every response; routes for browsers set their own policies. TLS and its headers are up to the proxy. The command
- * line recognizes the service by its `X-Request-Id`.
+ * line recognizes the service by `Posthorn-Api`.
  */
 const ownHeaders = ({ id, raw }: FastifyRequest, connections: Connections) => ({
 	...connections.keepAliveOf(raw),
+	"Posthorn-Api": "v1",
 	"X-Request-Id": id,
 	"Cache-Control": "no-store",
 	"Content-Security-Policy": "default-src 'none';frame-ancestors 'none'",

@@ -339,7 +339,7 @@ test.each([
 	const { status, headers } = await api.call(method, url, method === "POST" ? { raw: "{" } : {});
 	expect(status).toBe(expected);
 	expect(headers.allow).toBe(allow);
-	expect(headers["x-request-id"]).toBeDefined();
+	expect(headers).toMatchObject({ "posthorn-api": "v1", "x-request-id": expect.anything() });
 });
 
 test("the operators' page names every budget and rate in the metrics", async () => {
