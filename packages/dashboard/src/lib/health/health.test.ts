@@ -330,7 +330,10 @@ describe("webhookSentence", () => {
 
 describe("waitingSentence", () => {
 	it("says how many deliveries wait for a retry and until when, or nothing", () => {
-		expect(waitingSentence(FAILING, NOW)).toBe("37 deliveries wait for a retry, the next at 14:42.");
+		expect(waitingSentence(FAILING, NOW)).toBe("37 deliveries wait for a retry, the next one in 12 min.");
+		expect(waitingSentence(FAILING, Date.parse(at(14, 42)))).toBe(
+			"37 deliveries wait for a retry, the next one being sent.",
+		);
 		const all = {
 			...FAILING,
 			waiting: { count: 1, tests: 0, next_at: null },

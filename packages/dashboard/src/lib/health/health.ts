@@ -4,7 +4,7 @@ import { lowerFirst } from "../text/case.ts";
 import { cutEnd } from "../text/cut.ts";
 import { isolated } from "../text/names.ts";
 import { formatCount, plural } from "../text/numbers.ts";
-import { coarseSpan, shortTime, timeAgo } from "../text/time.ts";
+import { coarseSpan, dueWords, shortTime, timeAgo } from "../text/time.ts";
 import type { HealthFacts, Waiting } from "./health-facts.ts";
 
 /** The fields of a webhook that the sentences need. */
@@ -327,11 +327,11 @@ function behindSentence(webhooks: readonly WebhookFacts[], byId: ById, now: numb
 		.join(", ")}${behind.length > 3 ? " and others" : ""}.`;
 }
 
-/** A failing webhook's pending and failed deliveries in one line: `37 deliveries wait for a retry, the next at 14:12`. */
+/** A failing webhook's pending and failed deliveries in one line: `37 deliveries wait for a retry, the next one in 8 min`. */
 export function waitingSentence({ waiting, backlog, dead_letters: dead }: HealthFacts, now: number): string {
 	const parts: string[] = [];
 	if (waiting.count > 0) {
-		const next = waiting.next_at === null ? "" : `, the next at ${shortTime(Date.parse(waiting.next_at), now)}`;
+		const next = waiting.next_at === null ? "" : `, the next one ${dueWords(Date.parse(waiting.next_at), now)}`;
 		parts.push(`${waitWords(waiting)} for a retry${next}`);
 	}
 	if (dead > 0) parts.push(`${plural(dead, "delivery")} failed for good`);

@@ -6,6 +6,7 @@ import { backlogSentence, failingSince, unstableWords, waitingSentence, webhookN
 import { incidentResult } from "../../lib/health/incident-words.ts";
 import { dueWords } from "../../lib/text/time.ts";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
+import { useNow } from "../../ui/hooks/use-now.ts";
 import { useRecovery } from "../../ui/hooks/use-recovery.ts";
 import { ButtonLink } from "../../ui/links.tsx";
 import { Section } from "../../ui/page/page.tsx";
@@ -37,8 +38,9 @@ const titleOf = (states: ReadonlySet<Health["state"]>): string => {
 
 /** The deliveries that the outage holds up; without one, the pending and the failed ones. */
 function Outlook({ health, incident, now }: { health: Health; incident: Incident | undefined; now: number }) {
-	if (incident === undefined) return waitingSentence(health, now);
 	const { next_at } = health.waiting;
+	const nearRetry = useNow(next_at === null ? 0 : Date.parse(next_at));
+	if (incident === undefined) return waitingSentence(health, Math.max(now, nearRetry));
 	const late = backlogSentence(health.backlog, now);
 	return (
 		<>
