@@ -11,15 +11,25 @@ class Away extends Error {
 	}
 }
 
-function logged() {
+function logged(isFailure?: (error: unknown) => boolean) {
 	const clock = new VirtualClock();
 	const lines: string[] = [];
 	const line = ({ err, ...fields }: { err?: Away }, text: string) =>
 		void lines.push(`${text} ${err?.code ?? ""} ${JSON.stringify(fields)}`);
 	const logger = { ...silentLogger, error: line, warn: line };
-	const failure = new RepeatedFailure({ logger, clock }, { failed: "failed", over: "over" });
+	const failure = new RepeatedFailure(
+		{ logger, clock },
+		{ failed: "failed", over: "over", ...(isFailure && { isFailure }) },
+	);
 	return { clock, lines, failure };
 }
+
+test("errors that are bugs are all logged, and are no outage", () => {
+	const { lines, failure } = logged((error) => error instanceof Away);
+	for (let n = 0; n < 3; n++) failure.failed(new TypeError("bug"), { projectId: "proj_1" });
+	failure.succeeded();
+	expect(lines).toEqual(Array(3).fill('failed  {"projectId":"proj_1"}'));
+});
 
 test("an outage is logged when it begins, at growing intervals, and when it is over", () => {
 	const { clock, lines, failure } = logged();

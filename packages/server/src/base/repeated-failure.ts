@@ -24,6 +24,8 @@ interface Messages {
 	readonly over: string;
 	/** The level at which failures are logged; `error` by default. */
 	readonly level?: "warn" | "error";
+	/** Whether an error is a failure. Others are bugs, whose every stack is logged. All are failures by default. */
+	readonly isFailure?: (error: unknown) => boolean;
 }
 
 /**
@@ -64,7 +66,11 @@ export class RepeatedFailure {
 	/** @param details further fields of the line */
 	failed(error: unknown, details: Details = {}): void {
 		const { logger, clock } = this.#context;
-		const { failed, level = "error" } = this.#messages;
+		const { failed, level = "error", isFailure } = this.#messages;
+		if (isFailure?.(error) === false) {
+			logger.error({ err: error, ...details }, failed);
+			return;
+		}
 		const now = clock.elapsed();
 		if (this.#since === null || (this.#overAt !== null && now - this.#overAt >= FIRST_MS)) {
 			this.#since = now;

@@ -5,7 +5,8 @@ import type { Logger } from "../base/logger.ts";
 import { RepeatedFailure } from "../base/repeated-failure.ts";
 import type { Seal } from "../base/seal.ts";
 import { Shortages } from "../net/shortages.ts";
-import { type ActorContext, type EngineObserver, READ_FAILED } from "./actor/context.ts";
+import { isStorageError } from "../storage/port.ts";
+import type { ActorContext, EngineObserver } from "./actor/context.ts";
 import { Directory, type NodeState } from "./cluster/directory.ts";
 import type { MarkWatcher } from "./cluster/mark-poller.ts";
 import type { Engine, SignatureCheck } from "./engine.ts";
@@ -80,7 +81,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		keys,
 		readFailure: new RepeatedFailure(
 			{ logger, clock },
-			{ failed: READ_FAILED, over: "actors read from storage again" },
+			{ failed: "failed to read from storage", over: "actors read from storage again", isFailure: isStorageError },
 		),
 		onHandedOverSettled: (projectId) => directory.handedOverSettled(projectId),
 	};

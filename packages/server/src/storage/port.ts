@@ -57,6 +57,8 @@ export class StorageError extends Error {
 	}
 }
 
+export const isStorageError = (error: unknown): error is StorageError => error instanceof StorageError;
+
 export type StorageErrorCode =
 	/** Another process uses this database. */
 	| "in_use"

@@ -19,12 +19,12 @@
 import { WINDOWS } from "../../base/budgets.ts";
 import type { Moment } from "../../base/clock.ts";
 import { Bag } from "../../base/collections.ts";
-import { type AlarmMark, type Claim, type Lease, type LogEvent, StorageError } from "../../storage/port.ts";
+import type { AlarmMark, Claim, Lease, LogEvent } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { type Chunk, LogReader } from "../lanes/log-reader.ts";
 import { AppliedLanes, type LaneChange } from "./applied-lanes.ts";
 import { Attempts, type InFlight } from "./attempt.ts";
-import { type ActorContext, Inbox, type LossReason, type Message, OpenWork, READ_FAILED } from "./context.ts";
+import { type ActorContext, Inbox, type LossReason, type Message, OpenWork } from "./context.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { type Handover, Retirement } from "./handover.ts";
 import { LaneSet } from "./lane-set.ts";
@@ -111,7 +111,7 @@ export class Actor {
 	 */
 	read<T>(reading: Promise<T>, handle: (read: T | null) => void, discard?: () => void): void {
 		const post = (read: T | null): void => this.post({ kind: "read", handle: () => handle(read), discard });
-		const { logger, readFailure, clock } = this.context;
+		const { readFailure, clock } = this.context;
 		const done = (result: T): void => {
 			readFailure.succeeded();
 			post(result);
@@ -122,9 +122,7 @@ export class Actor {
 				return;
 			}
 			const details = { projectId: this.projectId, retryInMs: READ_RETRY_MS };
-			// Any other error is a bug, whose every stack is logged.
-			if (error instanceof StorageError) readFailure.failed(error, details);
-			else logger.error({ err: error, ...details }, READ_FAILED);
+			readFailure.failed(error, details);
 			clock.setTimeout(() => post(null), READ_RETRY_MS);
 		});
 	}

@@ -42,9 +42,6 @@ export interface EngineObserver {
 	passed?(): void;
 }
 
-/** The message of each failed read. */
-export const READ_FAILED = "failed to read from storage";
-
 /** What all actors of a node share. */
 export interface ActorContext {
 	readonly storage: Storage;

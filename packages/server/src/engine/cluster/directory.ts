@@ -8,7 +8,14 @@
  */
 import { type Moment, sleep } from "../../base/clock.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
-import { type Claim, type EpochKeeper, type Lease, type LogEvent, StorageError } from "../../storage/port.ts";
+import {
+	type Claim,
+	type EpochKeeper,
+	isStorageError,
+	type Lease,
+	type LogEvent,
+	StorageError,
+} from "../../storage/port.ts";
 import { Actor } from "../actor/actor.ts";
 import type { LaneChange } from "../actor/applied-lanes.ts";
 import type { ActorContext, LossReason, Message } from "../actor/context.ts";
@@ -21,7 +28,6 @@ import { FailureBackoff, OwnedProjects } from "./projects.ts";
 
 /** Delay before a failed read of a project's webhooks is retried. */
 const RETRY_MS = 1_000;
-const LOAD_FAILED = "failed to read a project's webhooks";
 
 /** A snapshot of this node and its share of the cluster. */
 export interface NodeState {
@@ -66,7 +72,11 @@ export class Directory implements EpochKeeper {
 		this.#failures = new FailureBackoff(clock, context.leaseTermMs);
 		this.#loadFailure = new RepeatedFailure(
 			{ logger, clock },
-			{ failed: LOAD_FAILED, over: "projects' webhooks are read again" },
+			{
+				failed: "failed to read a project's webhooks",
+				over: "projects' webhooks are read again",
+				isFailure: isStorageError,
+			},
 		);
 		const owned = this.#owned;
 		const { peers: storage } = context.storage;
@@ -250,7 +260,7 @@ export class Directory implements EpochKeeper {
 	 * again.
 	 */
 	async #loaded(actor: Actor, change: LaneChange | null = null): Promise<void> {
-		const { clock, leaseTermMs, logger } = this.#context;
+		const { clock, leaseTermMs } = this.#context;
 		const { projectId } = actor;
 		const giveUpAt = clock.elapsed() + leaseTermMs;
 		while (this.#owned.has(actor)) {
@@ -260,9 +270,7 @@ export class Directory implements EpochKeeper {
 				return;
 			} catch (error) {
 				const details = { projectId, retryInMs: RETRY_MS };
-				// Any other error is a bug, whose every stack is logged.
-				if (error instanceof StorageError) this.#loadFailure.failed(error, details);
-				else logger.error({ err: error, ...details }, LOAD_FAILED);
+				this.#loadFailure.failed(error, details);
 				if (this.#owned.closing || clock.elapsed() >= giveUpAt) break;
 				await sleep(clock, RETRY_MS);
 			}
