@@ -570,6 +570,19 @@ test.each([
 	// The service found nothing.
 	[["logs", "list", "--webhook", "evt_1"], /^--webhook is "evt_1"; give the id of the webhook, wh_…\./],
 	[["replay", "--event", ""], /^--event is ""; give the id of the event, evt_…\./],
+	[["trigger", "delivery.success", "--webhook", ""], /^--webhook is ""; give the id of the webhook, wh_…\./],
+	[["verify", "--event", ".."], /^--event is "\.\."; give the id of the event, evt_…\./],
+	[["login", "--project", ""], /^--project is ""; give the id of the project, proj_…\./],
+	[["webhooks", "list", "--project", ".."], /^--project is "\.\."; give the id of the project, proj_…\./],
+	[["webhooks", "list", "--url", ""], /^The URL is ""; it must be one such as https/],
+	// They called other paths of the API, and ended with "Cannot read properties of undefined".
+	[["webhooks", "get", "health"], /^The id is "health"; give the webhook's \(wh_…\)\./],
+	[["webhooks", "update", "", "--events", "all"], /^The id is ""; give the webhook's/],
+	[["webhooks", "resume", "evt_1"], /^The id is "evt_1"; give the webhook's/],
+	[["webhooks", "rotate-secret", "..", "--yes"], /^The id is "\.\."; give the webhook's/],
+	[["webhooks", "delete", "..", "--yes"], /^The id is "\.\."; give the webhook's/],
+	[["events", "get", ".."], /^The id is "\.\."; give the event's \(evt_…\)\./],
+	[["logs", "get", "summaries"], /^The id is "summaries"; give the attempt's \(att_…\) or event's \(evt_…\)\./],
 ])("refuses %j before it calls the service", async (args, message) => {
 	const { code, err } = await on.user.run(args, { env: { POSTHORN_URL: "http://127.0.0.1:1" } });
 	expect([code, err]).toEqual([2, expect.stringMatching(message)]);

@@ -127,6 +127,9 @@ test("trigger publishes only with --publish, which needs a confirmation", async 
 		"amount_cents=-5",
 	]);
 	expect(invalid).toMatchObject({ code: 1, err: expect.stringContaining("/data/amount_cents must be") });
+	// A script's empty variable published an event with a new id at each run.
+	const nameless = await on.user.run(["trigger", "delivery.success", "--publish", "--yes", "--id", ""]);
+	expect(nameless).toMatchObject({ code: 1, err: expect.stringContaining("/id must be evt_") });
 });
 
 test.each([

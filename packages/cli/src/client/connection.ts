@@ -3,6 +3,7 @@ import { ApiError, type Client, createClient, type OnRetry } from "@posthorn/cli
 import { localUrl, readConfig } from "@posthorn/server/config";
 import { UsageError } from "../command-error.ts";
 import { isThere } from "../is-there.ts";
+import { checkIds } from "./ids.ts";
 import { clean, note, warn } from "./output.ts";
 import { allOf } from "./pages.ts";
 import { type Login, readLogin } from "./stored.ts";
@@ -32,6 +33,7 @@ export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname
  * @throws UsageError if something is missing
  */
 export async function connect(options: ConnectionOptions, env = process.env): Promise<Connection> {
+	checkIds({ project: options.project });
 	const given = {
 		url: options.url ?? (env.POSTHORN_URL || undefined),
 		key: givenKey(env),
@@ -113,7 +115,8 @@ export function warnIfReadable(url: string): void {
 
 /** @throws UsageError unless it is the URL of a service */
 export function checkedUrl(text: string | undefined): string {
-	if (!text) throw new UsageError(['There is no service to talk to. Run "posthorn login", or set POSTHORN_URL.']);
+	if (text === undefined)
+		throw new UsageError(['There is no service to talk to. Run "posthorn login", or set POSTHORN_URL.']);
 	if (!/^https?:\/\/[^?#]+$/.test(text) || !URL.canParse(text))
 		throw new UsageError([`The URL is "${text}"; it must be one such as https://hooks.example.com.`]);
 	const url = new URL(text);

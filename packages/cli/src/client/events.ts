@@ -4,6 +4,7 @@ import { colors } from "../colors.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseTypes } from "./event-types.ts";
 import { parseExactly } from "./exact-json.ts";
+import { checkArgument } from "./ids.ts";
 import { parseLimit } from "./limit.ts";
 import { parseSpan, positionSince } from "./listen/listen-position.ts";
 import {
@@ -64,6 +65,7 @@ export async function listEvents(options: EventListOptions): Promise<void> {
 }
 
 export async function getEvent(id: string, options: ConnectionOptions): Promise<void> {
+	checkArgument(id, "event");
 	const { client } = await connect(options);
 	const { event, seq } = await client.get(id);
 	// The bytes that were sent, for another program.

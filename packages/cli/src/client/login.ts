@@ -4,6 +4,7 @@ import { ApiError } from "@posthorn/client";
 import { UsageError } from "../command-error.ts";
 import { ask, canAsk } from "./ask.ts";
 import { checkedUrl, clientFor, givenKey, onlyOf, projectsOf, warnIfReadable } from "./connection.ts";
+import { checkIds } from "./ids.ts";
 import { clean, note, printJson, warn } from "./output.ts";
 import { forget, type Login, loginFile, readLogin, store } from "./stored.ts";
 
@@ -17,6 +18,7 @@ const DEFAULT_URL = "http://127.0.0.1:8420";
 
 /** Asks for what flags and variables leave out, tries the key, and stores it. */
 export async function login(options: LoginOptions): Promise<void> {
+	checkIds({ project: options.project });
 	const { POSTHORN_URL, POSTHORN_PROJECT } = process.env;
 	const given = options.url ?? (POSTHORN_URL || undefined);
 	const url = checkedUrl(given ?? (await askUrl(storedUrl() ?? DEFAULT_URL)));

@@ -13,7 +13,7 @@ export interface SelectionOptions {
 
 /** The API's filter for these options, apart from the status. @throws UsageError */
 export function selectionOf({ webhook, type, event, since }: SelectionOptions) {
-	checkIds({ ...(webhook !== undefined && { webhook }), ...(event !== undefined && { event }) });
+	checkIds({ webhook, event });
 	return {
 		...(webhook !== undefined && { webhook_id: [webhook] }),
 		...(type !== undefined && { type: parseTypes(type) }),

@@ -13,6 +13,7 @@ import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseType } from "./event-types.ts";
 import { isContainer, parseExactly } from "./exact-json.ts";
+import { checkIds } from "./ids.ts";
 import { post } from "./listen/local-request.ts";
 import { parseTarget } from "./listen/target.ts";
 import { clean, colored, note, printJson, printTable, warn } from "./output.ts";
@@ -36,6 +37,7 @@ const PROJECT = "proj_00000000000000000000000000";
 const BODY_CHARACTERS = 1_000;
 
 export async function trigger(type: string | undefined, options: TriggerOptions): Promise<void> {
+	checkIds({ webhook: options.webhook });
 	if (options.list) return listTypes(options.json === true);
 	const entry = parseType(type);
 	const ways = ["to", "webhook", "publish"].filter((name) => options[name as "to"] !== undefined);
@@ -97,7 +99,7 @@ async function publish(entry: EventTypeEntry, options: TriggerOptions): Promise<
 	await warnOfFaults(entry, data, entry.strict ? "The service will reject it" : "Receivers may reject it");
 	const question = `Publish ${entry.type} in ${project} on ${url}? Every webhook subscribed to it receives it.`;
 	await confirm(question, options.yes, "published");
-	const event = { type: entry.type, data, ...(options.id && { id: options.id }) } as NewEvent;
+	const event = { type: entry.type, data, ...(options.id !== undefined && { id: options.id }) } as NewEvent;
 	const published = await client.publish(event);
 	if (options.json) return printJson(published);
 	console.log(`Published ${published.type} ${colors.dim(published.id)} as number ${published.seq} of the log.`);

@@ -5,6 +5,7 @@ import { colors } from "../colors.ts";
 import { UsageError } from "../command-error.ts";
 import { ask, canAsk } from "./ask.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
+import { checkIds } from "./ids.ts";
 import { ago, clean, note, printJson, warn } from "./output.ts";
 import { checkSecret, secretOfEnvironment } from "./signing-secret.ts";
 import { checkBrand, readInput } from "./trigger.ts";
@@ -30,6 +31,7 @@ const HEADER = /^\s*(?:[<>]\s+)?([^\s:]+)\s*:\s*(.*?)\s*$/;
 export async function verify(options: VerifyOptions): Promise<void> {
 	const { brand = DEFAULT_BRAND } = options;
 	checkBrand(brand);
+	checkIds({ event: options.event });
 	const names = headerNames(brand);
 	const headers = headersOf(options, names);
 	const isSigned = [options.header, options.timestamp, options.signature].some((given) => given !== undefined);

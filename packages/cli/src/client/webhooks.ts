@@ -6,6 +6,7 @@ import { CommandError, UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { parseTypesOrAll } from "./event-types.ts";
+import { checkArgument } from "./ids.ts";
 import { ago, clean, cleanLines, cut, fitted, note, printFields, printJson, printTable } from "./output.ts";
 import { allOf } from "./pages.ts";
 
@@ -100,6 +101,7 @@ async function known<T>(call: Promise<T>): Promise<T> {
 }
 
 export async function getWebhook(id: string, options: ConnectionOptions): Promise<void> {
+	checkArgument(id, "webhook");
 	const { client, project } = await connect(options);
 	const webhook = await readWebhook(client, project, id);
 	if (options.json) return printJson(webhook);
@@ -163,6 +165,7 @@ export async function updateWebhook(
 	id: string,
 	{ endpoint, ...options }: ConnectionOptions & SettingsOptions & { readonly endpoint?: string },
 ): Promise<void> {
+	checkArgument(id, "webhook");
 	const body = { ...(endpoint !== undefined && { url: endpoint }), ...settingsOf(options) };
 	if (Object.keys(body).length === 0)
 		throw new UsageError([
@@ -181,6 +184,7 @@ export async function setStatus(
 	status: "active" | "paused",
 	{ from, ...options }: ConnectionOptions & { readonly from?: string },
 ): Promise<void> {
+	checkArgument(id, "webhook");
 	if (from !== undefined && from !== "now" && from !== "backlog")
 		throw new UsageError([`--from is "${from}"; it must be "backlog" or "now".`]);
 	const { client, project } = await connect(options);
@@ -195,6 +199,7 @@ export async function setStatus(
 }
 
 export async function rotateSecret(id: string, options: ConnectionOptions & { readonly yes?: boolean }): Promise<void> {
+	checkArgument(id, "webhook");
 	const { client, project } = await connect(options);
 	await confirm(`Rotate the secret of ${id}? The current one signs nothing from then on.`, options.yes);
 	const path = { project_id: project, webhook_id: id };
@@ -207,6 +212,7 @@ export async function deleteWebhook(
 	id: string,
 	options: ConnectionOptions & { readonly yes?: boolean },
 ): Promise<void> {
+	checkArgument(id, "webhook");
 	const { client, project } = await connect(options);
 	await confirm(`Delete ${id}? Its pending events won't be sent.`, options.yes);
 	await known(client.api.DELETE(ONE, { params: { path: { project_id: project, webhook_id: id } } }));

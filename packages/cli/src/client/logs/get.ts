@@ -3,6 +3,7 @@ import { type Certificate, certificateFields, dnsText } from "@posthorn/protocol
 import { colors } from "../../colors.ts";
 import { CommandError, UsageError } from "../../command-error.ts";
 import { type ConnectionOptions, connect } from "../connection.ts";
+import { checkArgument, checkIds } from "../ids.ts";
 import { ago, clean, cleanLines, colored, note, printFields, printJson } from "../output.ts";
 import { type Attempt, attempts, type Reading } from "./attempts.ts";
 import { MARKS, seriesOf } from "./rows.ts";
@@ -10,6 +11,8 @@ import { MARKS, seriesOf } from "./rows.ts";
 /** One attempt in full, or an event's newest one: the request, the response, and what follows. */
 export async function getLog(id: string, options: ConnectionOptions & { readonly webhook?: string }): Promise<void> {
 	const { webhook } = options;
+	checkArgument(id, "attempt", "event");
+	checkIds({ webhook });
 	if (webhook !== undefined && !id.startsWith("evt_"))
 		throw new UsageError(["--webhook needs an event, evt_…: an attempt belongs to one webhook anyway."]);
 	const connection = await connect(options);
