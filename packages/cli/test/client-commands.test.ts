@@ -557,6 +557,10 @@ test.each([
 	[["logs", "tail", "--limit", "0"], /^--limit is "0"; give a whole number/],
 	[["events", "list", "--limit", "-1"], /^--limit is "-1"; give a whole number/],
 	[["replay", "--until", "soon"], /^--until is "soon"; give a span/],
+	[
+		["replay", "--since", "1h", "--until", "1d"],
+		/^--since 1h is after --until 1d, so nothing is in between: swap them/,
+	],
 	// An empty variable of a script selected nothing, or everything.
 	[["listen", "3000", "--events", ""], /^Which types\? There are: customer\.created,/],
 	[["events", "list", "--type", ","], /^Which types\? There are: /],

@@ -2,7 +2,7 @@
 import { UsageError } from "../command-error.ts";
 import { confirm } from "./confirm.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
-import { spanStart } from "./listen/listen-position.ts";
+import { parseSpan, spanStart } from "./listen/listen-position.ts";
 import { deliveries, printJson } from "./output.ts";
 import { type SelectionOptions, selectionOf } from "./selection.ts";
 
@@ -22,6 +22,8 @@ export async function replay(options: ReplayOptions): Promise<void> {
 	if (options.allowRemote)
 		throw new UsageError(["--allow-remote is for --to: without it, the service sends to the project's webhooks."]);
 	const { webhook, status = "failed", event, since, until } = options;
+	if (since !== undefined && until !== undefined && parseSpan(since) <= parseSpan(until, "--until"))
+		throw new UsageError([`--since ${since} is after --until ${until}, so nothing is in between: swap them.`]);
 	if (status !== "failed" && status !== "delivered" && status !== "any")
 		throw new UsageError([`--status is "${status}"; it must be failed (the default), delivered or any.`]);
 	const selection = selectionOf(options);
