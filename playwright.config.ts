@@ -14,7 +14,7 @@ export default defineConfig({
 	workers: 2,
 	retries: 0,
 	forbidOnly: true,
-	timeout: 120_000,
+	timeout: 300_000,
 	expect: { timeout: 60_000 },
 	use: {
 		viewport: { width: 1280, height: 900 },

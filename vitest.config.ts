@@ -25,8 +25,9 @@ const SHARED = [
 
 export default defineConfig({
 	test: {
-		testTimeout: 60_000,
-		hookTimeout: 60_000,
+		// Several times what the slowest of them takes: a timeout is not an assertion.
+		testTimeout: 180_000,
+		hookTimeout: 180_000,
 		globalSetup: ["./vitest.global.ts"],
 		setupFiles: ["./vitest.setup.ts"],
 		retry: 0,

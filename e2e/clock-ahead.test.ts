@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { until } from "@posthorn/testkit";
-import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { doctor } from "../packages/cli/test/doctor.fixture.ts";
 import { purchase, Shop } from "./shop.ts";
@@ -16,7 +16,7 @@ const FORTY_DAYS_AHEAD = {
 let server: PostgresServer;
 beforeAll(async () => {
 	server = await PostgresServer.start();
-}, START_TIMEOUT_MS);
+});
 afterAll(() => server.stop());
 
 const onPostgres = async () => ({
@@ -81,5 +81,5 @@ describe.each([
 			const closed = await shop.all(shop.path(`/attempts?webhook_id=${paused.id}`));
 			return closed.some(({ event_id, error_code }) => event_id === first && error_code === "expired");
 		});
-	}, 120_000);
+	});
 });

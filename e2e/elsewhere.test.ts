@@ -22,7 +22,7 @@ beforeAll(async () => {
 		POSTHORN_SEAL_KEY: randomBytes(32).toString("base64"),
 	});
 	other = await Posthorn.start({ settings: { ...shop.settings, POSTHORN_PORT: String(await unusedPort()) } });
-}, 60_000);
+});
 
 afterAll(async () => {
 	await other?.kill();
@@ -91,4 +91,4 @@ test("a node logs that it took over the projects of one that was killed", async 
 	const [line] = await until("the takeover to be logged", () => /^.*took over projects.*$/m.exec(survivor.output));
 	expect(JSON.parse(line!)).toMatchObject({ level: 40, projects: 1 });
 	expect(await metric(survivor, "posthorn_projects_taken_over_total")).toBe(1);
-}, 60_000);
+});

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { patience, until } from "@posthorn/testkit";
-import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { purchase, type Receiver, Shop } from "./shop.ts";
@@ -24,7 +24,7 @@ describe("while another session holds a project's row", () => {
 	let server: PostgresServer;
 	beforeAll(async () => {
 		server = await PostgresServer.start();
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 
 	// One such row once stopped all publishing and delivering of the node.

@@ -43,7 +43,7 @@ interface Arrival {
 }
 
 test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds while nodes and the database fail`, {
-	timeout: 240_000,
+	timeout: 600_000,
 }, async () => {
 	const seed = Number(process.env.NODES_SEED ?? Date.now() % 1_000_000);
 	console.log(`NODES_SEED=${seed}`);

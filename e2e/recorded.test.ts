@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { openPostgresStorage } from "@posthorn/server/storage/postgres";
 import { openSqliteStorage } from "@posthorn/server/storage/sqlite";
 import { Posthorn, until, unusedPort } from "@posthorn/testkit";
-import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Stats } from "../packages/server/src/storage/port.ts";
@@ -52,7 +52,7 @@ let folder: string;
 beforeAll(async () => {
 	folder = mkdtempSync(join(tmpdir(), "posthorn-recorded-"));
 	server = await PostgresServer.start();
-}, START_TIMEOUT_MS);
+});
 afterAll(async () => {
 	await server.stop();
 	rmSync(folder, { recursive: true });

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Posthorn, until, unusedPort } from "@posthorn/testkit";
-import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMAND, doctor, run } from "../packages/cli/test/doctor.fixture.ts";
 import { purchase, Shop } from "./shop.ts";
@@ -10,7 +10,7 @@ import { purchase, Shop } from "./shop.ts";
 let server: PostgresServer;
 beforeAll(async () => {
 	server = await PostgresServer.start();
-}, START_TIMEOUT_MS);
+});
 afterAll(() => server.stop());
 
 const onPostgres = async () => ({
@@ -164,7 +164,7 @@ describe.each([
 		await shop.service.stopWith(0);
 		await shop.start();
 		expect((await shop.get("/v1/quarantine")).body).toMatchObject({ active: false, since: null, detail: null });
-	}, 120_000);
+	});
 });
 
 test("restore refuses what isn't a sound backup of this service, and changes nothing", async () => {

@@ -32,7 +32,7 @@ const PACE_MS = 20;
 test.skipIf(!hasHistory())(
 	"nodes of the previous release are replaced one by one: nothing is lost or out of order",
 	{
-		timeout: 240_000,
+		timeout: 600_000,
 	},
 	async () => {
 		const server = await PostgresServer.start({ own: true });

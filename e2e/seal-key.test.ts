@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Posthorn, unusedPort } from "@posthorn/testkit";
-import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { doctor } from "../packages/cli/test/doctor.fixture.ts";
 import { purchase, Shop } from "./shop.ts";
@@ -10,7 +10,7 @@ import { purchase, Shop } from "./shop.ts";
 let server: PostgresServer;
 beforeAll(async () => {
 	server = await PostgresServer.start();
-}, START_TIMEOUT_MS);
+});
 afterAll(() => server.stop());
 
 const SEALED = /"sealed":1,.*all secrets are sealed with the first of the seal keys/;

@@ -37,14 +37,13 @@ test(`every promise holds for ${HOURS} hours in hostile worlds`, { timeout: 600_
 	expect(styles).toEqual(new Set<string>(STYLES));
 });
 
-test.for(REGRESSIONS)("$name: fixed", { timeout: 120_000 }, async ({ plan }) => {
+test.for(REGRESSIONS)("$name: fixed", async ({ plan }) => {
 	const { breach } = await new World(plan, { storage: "memory" }).run();
 	expect(breach).toBeNull();
 });
 
 test.for(REGRESSIONS.flatMap(({ name, plan, fault }) => (fault ? [{ name, plan, fault }] : [])))(
 	"$name: caught without the fix",
-	{ timeout: 120_000 },
 	async ({ plan, fault }) => {
 		using worker = new Worker();
 		const { ending, error } = await worker.run({ seed: plan.seed, storage: "memory", plan }, fault);
@@ -53,33 +52,29 @@ test.for(REGRESSIONS.flatMap(({ name, plan, fault }) => (fault ? [{ name, plan, 
 	},
 );
 
-test.for(SEEDS)("seed %i (%s) no longer breaks a promise", { timeout: 120_000 }, async ([seed, style]) => {
+test.for(SEEDS)("seed %i (%s) no longer breaks a promise", async ([seed, style]) => {
 	const { breach } = await new World(makePlan(seed, style), { storage: "memory" }).run();
 	expect(breach).toBeNull();
 });
 
-test.for(["shared", "shop"])(
-	"the same seed gives the same %s world, to the byte",
-	{ timeout: 120_000 },
-	async (style) => {
-		const traceOf = async (seed: number) => {
-			const lines: string[] = [];
-			const trace = new Trace((line) => lines.push(line), false);
-			const onHappening = (happening: Happening) => trace.tell(happening);
-			const { digest } = await new World(makePlan(seed, style), {
-				storage: "memory",
-				digests: true,
-				onHappening,
-			}).run();
-			return { digest, lines };
-		};
-		const first = await traceOf(4);
-		expect(first.lines.length).toBeGreaterThan(100);
-		expect(await traceOf(4)).toEqual(first);
-		// A small one.
-		expect((await traceOf(10)).digest).not.toBe(first.digest);
-	},
-);
+test.for(["shared", "shop"])("the same seed gives the same %s world, to the byte", async (style) => {
+	const traceOf = async (seed: number) => {
+		const lines: string[] = [];
+		const trace = new Trace((line) => lines.push(line), false);
+		const onHappening = (happening: Happening) => trace.tell(happening);
+		const { digest } = await new World(makePlan(seed, style), {
+			storage: "memory",
+			digests: true,
+			onHappening,
+		}).run();
+		return { digest, lines };
+	};
+	const first = await traceOf(4);
+	expect(first.lines.length).toBeGreaterThan(100);
+	expect(await traceOf(4)).toEqual(first);
+	// A small one.
+	expect((await traceOf(10)).digest).not.toBe(first.digest);
+});
 
 const FAULT: Fault = {
 	name: "delay of the next attempt",

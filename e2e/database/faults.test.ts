@@ -3,7 +3,7 @@
  * of them is in the log once and has arrived everywhere in order, and the delivery log matches what receivers saw. Most
  * of the time is spent waiting, so the faults happen concurrently.
  */
-import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, describe } from "vitest";
 import { testClocks } from "./clocks.ts";
 import { testCommits } from "./commits.ts";
@@ -15,10 +15,10 @@ import { testStop } from "./stop.ts";
 let server: PostgresServer;
 beforeAll(async () => {
 	server = await PostgresServer.start({ own: true });
-}, START_TIMEOUT_MS);
+});
 afterAll(() => server.stop());
 
-describe.concurrent("faults of PostgreSQL", { timeout: 180_000 }, () => {
+describe.concurrent("faults of PostgreSQL", { timeout: 600_000 }, () => {
 	testNetwork(() => server);
 	testCommits(() => server);
 	testClocks(() => server);

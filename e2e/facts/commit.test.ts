@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { EVENT_TYPES } from "@posthorn/protocol";
 import { type CommitFate, PostgresProxy, Signal } from "@posthorn/testkit";
-import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Shop } from "../shop.ts";
 import type { LoggedEvent } from "./check.ts";
@@ -61,7 +61,7 @@ beforeAll(async () => {
 		},
 	});
 	await shop.webhook(receiver.url("/"), { events: EVENT_TYPES.map(({ type }) => type) });
-}, START_TIMEOUT_MS);
+});
 afterAll(async () => {
 	await shop[Symbol.asyncDispose]();
 	await proxy.close();

@@ -60,7 +60,7 @@ test("delivers everything the store publishes, retrying refused requests, and th
 	// With this seed Chat notices refuses some requests; all other first attempts are logged as delivered.
 	expect(stdout).toMatch(/↻ retrying .+ attempt 1 of 8 /);
 	expect(stdout).toMatch(/✔ delivered .+ attempt [2-8] of 8 .+ verified ✓/);
-}, 90_000);
+});
 
 test("the store publishes every type of event", async () => {
 	const { code, stdout, stderr } = await demo(["--events", "60", "--speed", "50", "--seed", "5"]);
@@ -70,7 +70,7 @@ test("the store publishes every type of event", async () => {
 	const seen = new Set(Array.from(stdout.matchAll(/● published\s+#\d+\s+([a-z.]+)/g), ([, type]) => type));
 	expect([...seen].sort()).toEqual(EVENT_TYPES.map(({ type }) => type).sort());
 	expect(stdout).toContain("a basket is abandoned after 5 s (24 h by default)");
-}, 120_000);
+});
 
 test.skipIf(process.platform === "win32")(
 	"stops gracefully on SIGTERM",
@@ -110,7 +110,7 @@ test("says which port it uses if 8420 is taken", async () => {
 	expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
 	const [, port] = /^Port 8420 is in use; using (\d+) instead\.$/m.exec(stdout) ?? [];
 	expect(stdout).toMatch(new RegExp(`^  API +http://127\\.0\\.0\\.1:${port}/v1$`, "m"));
-}, 60_000);
+});
 
 test("shows why the service couldn't start", async () => {
 	const taken = createServer();
@@ -123,4 +123,4 @@ test("shows why the service couldn't start", async () => {
 
 	expect(code).toBe(1);
 	expect(stderr).toMatch(/The service ended unexpectedly\. It exited with code \d+ after printing:\n.*\S/);
-}, 60_000);
+});

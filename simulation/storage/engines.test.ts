@@ -50,7 +50,6 @@ const LOCK = [20 * SECOND, { do: "lock", project: 0, ms: 2 * SECOND }] as const;
 
 test.for(["sqlite", "postgres"] as const)(
 	"with one node on %s, rows that another session holds refuse calls, and the same plan gives the same world",
-	{ timeout: 120_000 },
 	async (storage) => {
 		const plan = planOf(1, [LOCK]);
 		const first = await runWorld(storage, plan);
@@ -65,7 +64,7 @@ test("a world on PostgreSQL needs a server, and starts none itself", async () =>
 	await expect(new World(planOf(1, []), { storage: "postgres" }).run()).rejects.toThrow("needs the URL");
 });
 
-test("nodes on PostgreSQL continue from a state that lacks the last commits", { timeout: 120_000 }, async () => {
+test("nodes on PostgreSQL continue from a state that lacks the last commits", async () => {
 	const plan = planOf(2, [LOCK, [40 * SECOND, { do: "failover", lostMs: 5 * SECOND }]]);
 	const { happenings } = await runWorld("postgres", plan);
 	const seqs = happenings.flatMap((one) => (one.kind === "appended" ? one.events.map(({ seq }) => seq) : []));

@@ -117,7 +117,7 @@ describe.runIf(process.platform === "linux")("the archive", () => {
 			process.umask(usual);
 		}
 		root = join(folder, `posthorn-${VERSION}-${process.platform}-${process.arch}`);
-	}, 120_000);
+	});
 	afterAll(() => rmSync(folder, { recursive: true }));
 
 	test("has what the unit, the image and compose start", () => {

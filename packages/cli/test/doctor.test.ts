@@ -18,7 +18,7 @@ import { Posthorn, until, unusedPort } from "@posthorn/testkit";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { findPgbouncer, Pgbouncer } from "../../testkit/src/postgres/pgbouncer.ts";
-import { PostgresServer, START_TIMEOUT_MS } from "../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../testkit/src/postgres/postgres.ts";
 import { COMMAND, doctor, expectFault, expectHealthy, expectWarning, newFolder, run } from "./doctor.fixture.ts";
 
 const CLOCK_AHEAD = fileURLToPath(new URL("../../../e2e/database/clock-ahead.ts", import.meta.url));
@@ -210,7 +210,7 @@ describe("on SQLite", () => {
 	);
 });
 
-describe("on PostgreSQL", { timeout: 60_000 }, () => {
+describe("on PostgreSQL", () => {
 	let server: PostgresServer;
 	let url: string;
 	let settings: Readonly<Record<string, string>>;
@@ -219,7 +219,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		// Durable, or doctor would object.
 		server = await PostgresServer.start({ own: true, fsync: true });
 		await server.execute("CREATE ROLE shop LOGIN PASSWORD 'right'");
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		url = await server.createDatabase();

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Posthorn, settingsOfNodes, unusedPort } from "@posthorn/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../testkit/src/postgres/postgres.ts";
 import { User } from "./client.fixture.ts";
 
 const KEY = /^pho_[\w-]{43}\n$/;
@@ -78,7 +78,7 @@ test("it changes nothing without a database, without --new, or with a configured
 	});
 });
 
-test("on PostgreSQL, running nodes use the new key", { timeout: 60_000 + START_TIMEOUT_MS }, async () => {
+test("on PostgreSQL, running nodes use the new key", async () => {
 	const server = await PostgresServer.start();
 	const database = await server.createDatabase();
 	const { POSTHORN_SEAL_KEY } = settingsOfNodes("");

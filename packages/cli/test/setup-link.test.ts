@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Posthorn, settingsOfNodes, until, unusedPort } from "@posthorn/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../testkit/src/postgres/postgres.ts";
 import { User } from "./client.fixture.ts";
 
 const ACCOUNT = { email: "ada@example.com", name: "Ada", password: "a sound of horns" };
@@ -87,42 +87,38 @@ test("on SQLite, the service isn't ready before the link is in its file", async 
 	await service.stopWith(0);
 });
 
-test(
-	"on PostgreSQL, the command creates a link, until the account exists",
-	async () => {
-		const server = await PostgresServer.start();
-		const url = await server.createDatabase();
-		try {
-			const { POSTHORN_EGRESS_CA_FILE: _, POSTHORN_OPERATOR_KEY: __, ...settings } = settingsOfNodes("");
-			const node = { ...settings, POSTHORN_DATABASE_URL: url, POSTHORN_PORT: port };
-			const service = await serve(node);
-			await service.hasPrinted(/Set up +posthorn setup-link {2}\(run it with this node's settings to print the link/);
-			expect(service.output).not.toContain("/setup#");
-			const { out } = await operator.run(["setup-link"], { env: node });
-			expect(await setUp(out.trim())).toBe(201);
-			expect(await operator.run(["setup-link"], { env: node })).toMatchObject({
-				code: 1,
-				out: "",
-				err: expect.stringContaining("exists already"),
-			});
-			await service.stopWith(0);
-			// It migrated the database under the nodes of an earlier version.
-			const versions = "SELECT max(version) FROM posthorn.schema_versions";
-			const [last] = await server.execute(versions, url);
-			await server.execute(`DELETE FROM posthorn.schema_versions WHERE version = (${versions})`, url);
-			for (const command of [["setup-link"], ["operator-key", "--new", "--yes"]]) {
-				const { code, out, err } = await operator.run(command, { env: node });
-				expect([code, out, err]).toEqual([
-					1,
-					"",
-					expect.stringMatching(/^The database was last migrated by an earlier version of Posthorn/),
-				]);
-			}
-			expect(await server.execute(versions, url)).not.toEqual([last]);
-		} finally {
-			await server.dropDatabase(url);
-			await server.stop();
+test("on PostgreSQL, the command creates a link, until the account exists", async () => {
+	const server = await PostgresServer.start();
+	const url = await server.createDatabase();
+	try {
+		const { POSTHORN_EGRESS_CA_FILE: _, POSTHORN_OPERATOR_KEY: __, ...settings } = settingsOfNodes("");
+		const node = { ...settings, POSTHORN_DATABASE_URL: url, POSTHORN_PORT: port };
+		const service = await serve(node);
+		await service.hasPrinted(/Set up +posthorn setup-link {2}\(run it with this node's settings to print the link/);
+		expect(service.output).not.toContain("/setup#");
+		const { out } = await operator.run(["setup-link"], { env: node });
+		expect(await setUp(out.trim())).toBe(201);
+		expect(await operator.run(["setup-link"], { env: node })).toMatchObject({
+			code: 1,
+			out: "",
+			err: expect.stringContaining("exists already"),
+		});
+		await service.stopWith(0);
+		// It migrated the database under the nodes of an earlier version.
+		const versions = "SELECT max(version) FROM posthorn.schema_versions";
+		const [last] = await server.execute(versions, url);
+		await server.execute(`DELETE FROM posthorn.schema_versions WHERE version = (${versions})`, url);
+		for (const command of [["setup-link"], ["operator-key", "--new", "--yes"]]) {
+			const { code, out, err } = await operator.run(command, { env: node });
+			expect([code, out, err]).toEqual([
+				1,
+				"",
+				expect.stringMatching(/^The database was last migrated by an earlier version of Posthorn/),
+			]);
 		}
-	},
-	START_TIMEOUT_MS,
-);
+		expect(await server.execute(versions, url)).not.toEqual([last]);
+	} finally {
+		await server.dropDatabase(url);
+		await server.stop();
+	}
+});

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../testkit/src/postgres/postgres.ts";
 import { within } from "../../testkit/src/until.ts";
 import { systemClock } from "../src/base/clock.ts";
 import { IdSource } from "../src/base/ids.ts";
@@ -11,7 +11,7 @@ import { openNode, worldOf } from "./storage/postgres/world.ts";
 let server: PostgresServer;
 beforeAll(async () => {
 	server = await PostgresServer.start();
-}, START_TIMEOUT_MS);
+});
 afterAll(() => server.stop());
 
 // One project's damaged page once stopped the settling of all, and failed the publish calls that shared a commit with it.

@@ -1,4 +1,4 @@
-import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll } from "vitest";
 import { openPostgresStorage } from "../src/storage/postgres/index.ts";
 import { LEASE_TERM_MS } from "./engine-rig.ts";
@@ -8,7 +8,7 @@ import { giveDatabaseBack, takeDatabase } from "./storage/postgres/databases.ts"
 let server: PostgresServer;
 beforeAll(async () => {
 	server = await PostgresServer.start();
-}, START_TIMEOUT_MS);
+});
 afterAll(() => server.stop());
 
 describeEngine("PostgreSQL", async () => {

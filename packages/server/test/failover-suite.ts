@@ -69,7 +69,7 @@ async function setUp(openPair: () => Promise<Pair>, events: readonly string[] = 
 }
 
 export function describeFailover(database: string, openPair: () => Promise<Pair>): void {
-	describe(`a standby of ${database} is promoted`, { timeout: 180_000 }, () => {
+	describe(`a standby of ${database} is promoted`, () => {
 		// Of thirty events acknowledged after a promotion, the first twenty were once neither sent nor dead-lettered: the
 		// engine had already seen their numbers.
 		test("without the last events: later acknowledged events are sent once and in order", async () => {

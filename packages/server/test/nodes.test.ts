@@ -1,4 +1,4 @@
-import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPostgresStorage } from "../src/storage/postgres/index.ts";
 import { EngineRig, LEASE_TERM_MS, type RigDatabase } from "./engine-rig.ts";
@@ -9,7 +9,7 @@ import { giveDatabaseBack, takeDatabase } from "./storage/postgres/databases.ts"
 let server: PostgresServer;
 beforeAll(async () => {
 	server = await PostgresServer.start();
-}, START_TIMEOUT_MS);
+});
 afterAll(() => server.stop());
 
 async function createDatabase(): Promise<RigDatabase & { readonly url: string }> {

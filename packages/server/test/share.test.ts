@@ -2,7 +2,7 @@
  * Nodes on one PostgreSQL share the projects. Every project here has a delivery that fails and is due again a moment
  * later, forever, so all of them always have work; which node owns which is read from the database.
  */
-import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { patience } from "@posthorn/testkit/until";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { LeaseLedger } from "./lease-ledger.ts";
@@ -15,7 +15,7 @@ const TAKEN_OVER = "posthorn_projects_taken_over_total";
 /** The most projects a node holds before it releases some: a quarter more than its share. */
 const mostOf = (nodes: number) => Math.ceil((PROJECTS / nodes) * 1.25);
 
-describe("sharing projects", { timeout: 120_000 }, () => {
+describe("sharing projects", () => {
 	let server: PostgresServer;
 	let url: string;
 	let ledger: LeaseLedger;
@@ -23,7 +23,7 @@ describe("sharing projects", { timeout: 120_000 }, () => {
 
 	beforeAll(async () => {
 		server = await PostgresServer.start();
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		url = await server.createDatabase();

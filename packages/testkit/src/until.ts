@@ -3,7 +3,7 @@
  */
 
 /** Longest wait, milliseconds. Less than a test's timeout, so that the test reports what it waited for. */
-export const PATIENCE_MS = 50_000;
+export const PATIENCE_MS = 150_000;
 /** How often {@link until} asks without a pause in between, and its longest pause, milliseconds. */
 const EAGER_ASKS = 8;
 const PAUSE_MS = 16;

@@ -1,4 +1,4 @@
-import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { giveDatabaseBack, takeDatabase } from "../../test/storage/postgres/databases.ts";
@@ -12,7 +12,7 @@ import { Passwords } from "./password.ts";
 import { People } from "./people.ts";
 import { type Ask, createKey, keyHash } from "./tokens.ts";
 
-describe("people and keys on nodes that share a database", { timeout: 60_000 }, () => {
+describe("people and keys on nodes that share a database", () => {
 	let server: PostgresServer;
 	let url: string;
 	let clock: VirtualClock;
@@ -21,7 +21,7 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 
 	beforeAll(async () => {
 		server = await PostgresServer.start();
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		url = await takeDatabase(server);

@@ -184,7 +184,7 @@ test("replays many deliveries in steps, each once, and skips new failures", asyn
 	expect((await api.call("GET", `${project}/webhooks/health`)).json.data).toMatchObject([
 		{ webhook_id: idOf(webhook), dead_letters: total, waiting: { count: 0 } },
 	]);
-}, 60_000);
+});
 
 test("if a later transaction of a replay by filter fails, those before it are sent, and the next call continues after them", async () => {
 	const project = await api.project();
@@ -212,7 +212,7 @@ test("if a later transaction of a replay by filter fails, those before it are se
 	} finally {
 		spy.mockRestore();
 	}
-}, 60_000);
+});
 
 test("a step of a replay by filter that was stored is sent, even if its answer was lost and none before it found any", async () => {
 	const project = await api.project();

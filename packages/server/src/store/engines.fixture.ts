@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, describe } from "vitest";
 import { giveDatabaseBack, takeDatabase } from "../../test/storage/postgres/databases.ts";
 import { openPostgresStorage } from "../storage/postgres/index.ts";
@@ -21,7 +21,7 @@ export function onEachEngine(define: (openStore: OpenStore) => void): void {
 		let server: PostgresServer;
 		beforeAll(async () => {
 			server = await PostgresServer.start();
-		}, START_TIMEOUT_MS);
+		});
 		afterAll(() => server.stop());
 		define(async (options) => TestStore.open(await postgresDatabase(server), options));
 	});

@@ -1,16 +1,16 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "./postgres.ts";
+import { PostgresServer } from "./postgres.ts";
 import { type CommitFate, PostgresProxy } from "./postgres-proxy.ts";
 
-describe("PostgresProxy", { timeout: 30_000 }, () => {
+describe("PostgresProxy", () => {
 	let server: PostgresServer;
 	let url: string;
 	let proxy: PostgresProxy;
 	const clients: Client[] = [];
 	beforeAll(async () => {
 		server = await PostgresServer.start();
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		url = await server.createDatabase();

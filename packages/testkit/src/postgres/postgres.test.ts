@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../until.ts";
-import { PostgresServer, START_TIMEOUT_MS } from "./postgres.ts";
+import { PostgresServer } from "./postgres.ts";
 
-describe("PostgresServer", { timeout: 60_000 }, () => {
+describe("PostgresServer", () => {
 	let server: PostgresServer;
 	beforeAll(async () => {
 		server = await PostgresServer.start({ own: true, fsync: true, settings: { work_mem: "5MB" } });
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 
 	test("databases are empty, separate, and no longer exist after they are dropped", async () => {

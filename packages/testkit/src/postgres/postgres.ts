@@ -16,8 +16,6 @@ export { type ServerUser, serverUser, systemBinaries } from "./postgres-binaries
 
 const run = promisify(execFile);
 
-/** The time in which a server starts, even on a machine that is busy with other tests, milliseconds. */
-export const START_TIMEOUT_MS = 60_000;
 /** How much of a server's output is kept to explain why it didn't start, characters. */
 const KEEP_OUTPUT = 16_384;
 

@@ -33,4 +33,4 @@ test("keys, sessions and roles are looked up while slow reads hold the rest of t
 	await other.end();
 	await world.dispose();
 	await server.stop();
-}, 60_000);
+});

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import { START } from "../../../test/storage/conformance/world.ts";
 import { IdSource } from "../../base/ids.ts";
 import type { DueBasket, NewEvent, NewOrder, NewRefund, Recorded, Storage } from "../port.ts";
@@ -22,7 +22,7 @@ describe("store facts that two nodes record concurrently", () => {
 		const url = await server.createDatabase();
 		const open = () => openPostgresStorage({ url, clock, leaseTermMs: 60_000, leasesByClock: true });
 		nodes = [await open(), await open()];
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(async () => {
 		await Promise.all(nodes.map((node) => node.close()));
 		await server.stop();

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import { describeFacts } from "../../../test/storage/conformance/facts.ts";
 import { RecordedSuite } from "../../../test/storage/conformance/recorded.ts";
 import { TestClock } from "../../../test/storage/conformance/world.ts";
@@ -38,7 +38,7 @@ describe("the statements of all verbs", () => {
 		hotTexts = [...sent].filter((text) => /posthorn\.(logs|lanes)\b/.test(text));
 		client = new Client(connectionConfig(url));
 		await client.connect();
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(async () => {
 		await client.end();
 		await server.stop();

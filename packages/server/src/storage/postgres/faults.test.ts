@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
 import type { World } from "../../../test/storage/conformance/world.ts";
 import { LEASE_TERM_MS, openNode, worldOf } from "../../../test/storage/postgres/world.ts";
@@ -7,7 +7,7 @@ import { type NewEvent, StorageError } from "../port.ts";
 import { openPostgresStorage } from "./index.ts";
 
 /** These tests cut connections and stop the server, so they use their own, whose commits reach the disk. */
-describe("an unavailable database", { timeout: 60_000 }, () => {
+describe("an unavailable database", () => {
 	let server: PostgresServer;
 	let url: string;
 	let world: World;
@@ -16,7 +16,7 @@ describe("an unavailable database", { timeout: 60_000 }, () => {
 		server = await PostgresServer.start({ own: true, fsync: true });
 		url = await server.createDatabase();
 		world = await worldOf((clock) => openNode(url, clock));
-	}, START_TIMEOUT_MS);
+	});
 	afterEach(async () => {
 		await world.dispose();
 		await server.stop();

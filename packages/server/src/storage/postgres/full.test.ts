@@ -40,4 +40,4 @@ test("after a write for which there was no room, the database isn't well until a
 	expect(await server.execute("SELECT count(*)::int AS rows FROM posthorn.events", url)).toEqual([{ rows: 2 }]);
 	await world.dispose();
 	await server.stop();
-}, 60_000);
+});

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
 import type { World } from "../../../test/storage/conformance/world.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../test/storage/postgres/databases.ts";
@@ -26,7 +26,7 @@ const ROWS: Readonly<Record<string, string>> = {
 };
 
 // A store's transaction that published and then waited once stopped all publishing and delivering on all nodes.
-describe("project rows that another session holds", { timeout: 60_000 }, () => {
+describe("project rows that another session holds", () => {
 	let server: PostgresServer;
 	let url: string;
 	let storage: PostgresStorage;
@@ -35,7 +35,7 @@ describe("project rows that another session holds", { timeout: 60_000 }, () => {
 
 	beforeAll(async () => {
 		server = await PostgresServer.start();
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		url = await takeDatabase(server);

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS, systemBinaries } from "../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer, systemBinaries } from "../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
 import type { World } from "../../../test/storage/conformance/world.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../test/storage/postgres/databases.ts";
@@ -55,7 +55,7 @@ const servers = [
 ];
 
 // Each event of a busy project once took more of the database's time than the one before, for as long as a dump ran.
-describe.each(servers)("$name while a transaction keeps an old snapshot", { timeout: 60_000 }, ({ options }) => {
+describe.each(servers)("$name while a transaction keeps an old snapshot", ({ options }) => {
 	let server: PostgresServer;
 	let url: string;
 	let dump: Client;
@@ -63,7 +63,7 @@ describe.each(servers)("$name while a transaction keeps an old snapshot", { time
 	beforeAll(async () => {
 		// Vacuuming reads pages, too. It would come about once a minute.
 		server = await PostgresServer.start({ ...options, own: true, settings: { autovacuum: "off" } });
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		url = await takeDatabase(server);

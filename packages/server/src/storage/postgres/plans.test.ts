@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import { RecordedSuite } from "../../../test/storage/conformance/recorded.ts";
 import { describeColdVerbs } from "../../../test/storage/conformance/suite.ts";
 import { START } from "../../../test/storage/conformance/world.ts";
@@ -20,8 +20,6 @@ import {
 import { connectionConfig } from "./connection/session-settings.ts";
 import { openPostgresStorage } from "./index.ts";
 
-/** For what reads very much, on a machine that is busy with other tests. */
-const LONG = { timeout: 180_000 };
 const DAY = 86_400_000;
 /** A verb of the storage port's facts. */
 const FACT_VERB = /^record|Basket|^(get|cancel)Subscription$|^getOrder$/;
@@ -76,7 +74,7 @@ describe("the statements of all verbs", () => {
 		verbsOf = new Map([...sent].map(([text, times]) => [text, new Set(times.map(({ verb = "no verb" }) => verb))]));
 		client = new Client(connectionConfig(url));
 		await client.connect();
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(async () => {
 		await client.end();
 		await server.stop();
@@ -112,7 +110,7 @@ describe("the statements of all verbs", () => {
 				const { rows } = await client.query({ text: `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`, rowMode: "array" });
 				plans.set(text, rows[0]![0][0].Plan as Plan);
 			}
-		}, START_TIMEOUT_MS);
+		});
 
 		function scansOf(tables: readonly string[]): { plan: Plan; text: string }[] {
 			const all = [...plans].flatMap(([text, plan]) => walk(plan).map((node) => ({ plan: node, text })));
@@ -197,7 +195,7 @@ describe("the statements of all verbs", () => {
 	});
 
 	/** A bounded plan may still read a lot, and a sort everything that it gets, so rows are counted as well. */
-	test("verbs read a few rows, however many there are", LONG, async () => {
+	test("verbs read a few rows, however many there are", async () => {
 		// Creates the days that the suite uses, whose empty tables are scanned then.
 		await repeatSuite(url, suite, { sweeps: false });
 		await server.execute("SELECT pg_stat_reset()", url);

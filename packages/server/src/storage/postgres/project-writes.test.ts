@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
 import { START, type World } from "../../../test/storage/conformance/world.ts";
 import { patientLocks } from "../../../test/storage/postgres/patient-locks.ts";
@@ -14,7 +14,7 @@ const WRITES = 100;
 const PATIENCE_MS = 5_000;
 
 // Four changes of one project, locked by its own transaction, once kept every other project's calls waiting.
-describe("changes of a project whose rows another session locks", { timeout: 60_000 }, () => {
+describe("changes of a project whose rows another session locks", () => {
 	let server: PostgresServer;
 	let url: string;
 	let storage: PostgresStorage;
@@ -29,7 +29,7 @@ describe("changes of a project whose rows another session locks", { timeout: 60_
 		other = new Client({ connectionString: url });
 		await other.connect();
 		world = await worldOf(async (clock) => (storage = await openNode(url, clock)));
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(async () => {
 		patient[Symbol.dispose]();
 		await other.end();

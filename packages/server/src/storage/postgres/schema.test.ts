@@ -1,12 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dumpSchema } from "../../../../../scripts/schema-dump.ts";
-import {
-	type PostgresOptions,
-	PostgresServer,
-	START_TIMEOUT_MS,
-	systemBinaries,
-} from "../../../../testkit/src/postgres/postgres.ts";
+import { type PostgresOptions, PostgresServer, systemBinaries } from "../../../../testkit/src/postgres/postgres.ts";
 import { migratePostgres } from "./index.ts";
 
 /** Without the header lines that describe it. */
@@ -27,7 +22,7 @@ describe.each(versions)("the schema in the catalogue of PostgreSQL $version", ({
 		server = await PostgresServer.start(options);
 		url = await server.createDatabase();
 		await migratePostgres(url);
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 
 	test("matches schema.sql", async () => {

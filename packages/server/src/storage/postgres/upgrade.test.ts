@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { Client } from "pg";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
 import { systemClock } from "../../base/clock.ts";
 import { migratePostgres, openPostgresStorage } from "./index.ts";
@@ -16,7 +16,7 @@ let server: PostgresServer;
 beforeAll(async () => {
 	// Roles log in without passwords.
 	server = await PostgresServer.start({ own: true });
-}, START_TIMEOUT_MS);
+});
 afterAll(() => server.stop());
 
 /** A database as the version with this many migrations left it. */
@@ -88,16 +88,9 @@ test("outcomes that a node settles as the migration begins are counted", async (
 			"INSERT INTO posthorn.attempt_counts (project_no, webhook_no, minute, n, status, class) VALUES (7, 1, 59, 3, 1, 5)",
 		);
 		const migrated = migratePostgres(url);
-		await vi.waitFor(
-			async () =>
-				expect(
-					await server.execute(
-						"SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
-						url,
-					),
-				).toHaveLength(1),
-			{ timeout: START_TIMEOUT_MS },
-		);
+		const locks =
+			"SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+		await until("the migration to wait for a lock", async () => (await server.execute(locks, url)).length === 1);
 		await node.query("COMMIT");
 		await migrated;
 	} finally {

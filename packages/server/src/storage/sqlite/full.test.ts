@@ -51,4 +51,4 @@ test("after a write for which there was no room, the database isn't well until a
 	other.close();
 	await world.dispose();
 	await rm(folder, { recursive: true });
-}, 60_000);
+});

@@ -5,8 +5,6 @@ import { BUCKET } from "../../../src/storage/shared/bodies.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 
-/** For what reads very much, on a machine that is busy with other tests. */
-const LONG = { timeout: 180_000 };
 const DAY = 86_400_000;
 const ANY = { maxEvents: 1_000, maxBytes: 1e9 };
 const order = (value: string): EventReference => ({ kind: "order", value });
@@ -227,7 +225,7 @@ export function describeSearch(harness: StorageHarness): void {
 			expect(await find(project, order("ord_1"))).toEqual([[5, 4, 3, 2, 1], WHOLE]);
 		});
 
-		test("finds the newest of very many events, across buckets", LONG, async () => {
+		test("finds the newest of very many events, across buckets", async () => {
 			const project = await world.project();
 			const many = 2 * BUCKET + 100;
 			const orderOf = (i: number): string => (i % 1_000 === 0 ? "rare" : i < 8 ? "old" : "usual");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import { type PostgresOptions, PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres/postgres.ts";
+import { type PostgresOptions, PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { Storage } from "../../../src/storage/port.ts";
 import { openPostgresStorage } from "../../../src/storage/postgres/index.ts";
@@ -14,7 +14,7 @@ export async function describePostgres(options: PostgresOptions = {}): Promise<v
 	let server: PostgresServer;
 	beforeAll(async () => {
 		server = await PostgresServer.start(options);
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 
 	/** Which database and clock a storage was opened with. */

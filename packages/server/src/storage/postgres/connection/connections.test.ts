@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { POOLS } from "../../../base/budgets.ts";
 import { migratePostgres } from "../index.ts";
 import { EpochMemory, joinEpoch } from "../leases/epochs.ts";
@@ -15,7 +15,7 @@ let epochs: EpochMemory;
 
 beforeAll(async () => {
 	server = await PostgresServer.start();
-}, START_TIMEOUT_MS);
+});
 afterAll(() => server.stop());
 beforeEach(async () => {
 	url = await server.createDatabase();

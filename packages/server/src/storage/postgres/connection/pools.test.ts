@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Client, Pool, type QueryResult } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findPgbouncer, Pgbouncer } from "../../../../../testkit/src/postgres/pgbouncer.ts";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { type PoolOptions, PostgresPool } from "../../../../../testkit/src/postgres/postgres-pool.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import { LEASE_TERM_MS, worldOf } from "../../../../test/storage/postgres/world.ts";
@@ -19,14 +19,14 @@ const SHARED = {
 };
 const pgbouncer = findPgbouncer();
 
-describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
+describe("a pool before PostgreSQL", () => {
 	let server: PostgresServer;
 	let url: string;
 	const pools: { close(): Promise<void> }[] = [];
 
 	beforeAll(async () => {
 		server = await PostgresServer.start({ own: true });
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		url = await server.createDatabase();

@@ -1,7 +1,7 @@
 import { until } from "@posthorn/testkit";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import type { World } from "../../../../test/storage/conformance/world.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgres/databases.ts";
 import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
@@ -15,7 +15,7 @@ let url: string;
 let world: World;
 beforeAll(async () => {
 	server = await PostgresServer.start();
-}, START_TIMEOUT_MS);
+});
 afterAll(() => server.stop());
 beforeEach(async () => {
 	url = await takeDatabase(server);
@@ -167,35 +167,31 @@ test("waits for a node that is taking leases, and then refuses", async () => {
 });
 
 // Its nodes sent pending deliveries as soon as they started.
-test(
-	"a database that its server recovered to a point in time is marked by the first node, unless its nodes had stopped",
-	async () => {
-		const recovered = await PostgresServer.start({
-			own: true,
-			settings: { recovery_target_time: "2026-11-24 10:00:00+00" },
-		});
-		try {
-			const url = await recovered.createDatabase();
-			const start = async () => (await worldOf((clock) => openNode(url, clock))).storage.close();
-			const found = () => recovered.execute("SELECT FROM posthorn.settings WHERE name = 'quarantine'", url);
-			await start();
-			// The timeline that the backup was taken on.
-			const BEFORE = "UPDATE posthorn.epochs SET timeline = 0, id = 'before'";
-			await recovered.execute(BEFORE, url);
-			await start();
-			expect(await found()).toEqual([]);
-			await recovered.execute(`${BEFORE}; INSERT INTO posthorn.nodes (holder, seen_at) VALUES ('node_a', 1)`, url);
-			await start();
-			expect(await found()).toHaveLength(1);
-			await recovered.execute("DELETE FROM posthorn.settings WHERE name = 'quarantine'", url);
-			await start();
-			expect(await found()).toEqual([]);
-		} finally {
-			await recovered.stop();
-		}
-	},
-	START_TIMEOUT_MS,
-);
+test("a database that its server recovered to a point in time is marked by the first node, unless its nodes had stopped", async () => {
+	const recovered = await PostgresServer.start({
+		own: true,
+		settings: { recovery_target_time: "2026-11-24 10:00:00+00" },
+	});
+	try {
+		const url = await recovered.createDatabase();
+		const start = async () => (await worldOf((clock) => openNode(url, clock))).storage.close();
+		const found = () => recovered.execute("SELECT FROM posthorn.settings WHERE name = 'quarantine'", url);
+		await start();
+		// The timeline that the backup was taken on.
+		const BEFORE = "UPDATE posthorn.epochs SET timeline = 0, id = 'before'";
+		await recovered.execute(BEFORE, url);
+		await start();
+		expect(await found()).toEqual([]);
+		await recovered.execute(`${BEFORE}; INSERT INTO posthorn.nodes (holder, seen_at) VALUES ('node_a', 1)`, url);
+		await start();
+		expect(await found()).toHaveLength(1);
+		await recovered.execute("DELETE FROM posthorn.settings WHERE name = 'quarantine'", url);
+		await start();
+		expect(await found()).toEqual([]);
+	} finally {
+		await recovered.stop();
+	}
+});
 
 // The driver warns of more on standard error, where operators read what a restore says.
 test("runs one statement at a time", async () => {

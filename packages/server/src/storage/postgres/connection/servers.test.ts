@@ -1,14 +1,14 @@
 import { PostgresProxy } from "@posthorn/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { unusedPort } from "../../../../../testkit/src/ports.ts";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import { openPostgresStorage } from "../index.ts";
 import { placeOf } from "./servers.ts";
 
 const clock = { now: () => Date.now() };
 
-describe("a database URL with several servers", { timeout: 60_000 }, () => {
+describe("a database URL with several servers", () => {
 	let primary: PostgresServer;
 	let standby: PostgresServer;
 	let name: string;
@@ -17,7 +17,7 @@ describe("a database URL with several servers", { timeout: 60_000 }, () => {
 		// Created before the standby starts: a running standby would get it late.
 		name = new URL(await primary.createDatabase()).pathname;
 		standby = await primary.standby();
-	}, 2 * START_TIMEOUT_MS);
+	});
 	afterAll(async () => {
 		await primary.stop();
 		await standby.stop();

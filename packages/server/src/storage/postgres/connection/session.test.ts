@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Pool, type PoolClient } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { BoundedMap } from "../../../base/collections.ts";
 import { isPartitionMissing } from "./errors.ts";
 import { idArray, NameCache, named, numberArray, Session, sql, textArray } from "./session.ts";
@@ -10,7 +10,7 @@ import { connectionConfig } from "./session-settings.ts";
 let server: PostgresServer;
 beforeAll(async () => {
 	server = await PostgresServer.start();
-}, START_TIMEOUT_MS);
+});
 afterAll(() => server.stop());
 
 /**

@@ -4,7 +4,7 @@
  */
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { START } from "../../../../test/storage/conformance/world.ts";
 import { explain, recordStatements, rowsRead } from "../../../../test/storage/postgres/explained.ts";
 import { tableOf, walk } from "../../../../test/storage/postgres/plan.ts";
@@ -51,7 +51,7 @@ beforeAll(async () => {
 	storage = await openNode(url, { now: () => NOW });
 	client = new Client(connectionConfig(url));
 	await client.connect();
-}, START_TIMEOUT_MS);
+});
 
 afterAll(async () => {
 	await client.end();

@@ -5,7 +5,7 @@
  */
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS, systemBinaries } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer, systemBinaries } from "../../../../../testkit/src/postgres/postgres.ts";
 import { START } from "../../../../test/storage/conformance/world.ts";
 import { readAll } from "../../../../test/storage/postgres/every-verb.ts";
 import { explain, recordStatements, rowsRead } from "../../../../test/storage/postgres/explained.ts";
@@ -58,7 +58,7 @@ describe.each(versions)("$name", ({ options }) => {
 		await client.connect();
 		const indexes = await server.execute(INDEX_COLUMNS, url);
 		columns = new Map(indexes.map((row) => [row.index as string, row.columns as string[]]));
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(async () => {
 		await client.end();
 		await storage.close();

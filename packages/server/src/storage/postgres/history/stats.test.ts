@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
+import { until } from "../../../../../testkit/src/until.ts";
 import { START, type World } from "../../../../test/storage/conformance/world.ts";
 import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
 
@@ -13,7 +14,7 @@ beforeAll(async () => {
 	server = await PostgresServer.start();
 	url = await server.createDatabase();
 	world = await worldOf((clock) => openNode(url, clock));
-}, START_TIMEOUT_MS);
+});
 afterAll(async () => {
 	await world.dispose();
 	await server.stop();
@@ -55,11 +56,11 @@ test("enough attempts or settles are rolled up, and each attempt counts once at 
 		await settle(1_000);
 		expect(await counted()).toBe(settled);
 	}
-	await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: START_TIMEOUT_MS });
+	await until("the rest to be counted", async () => (await waiting()) === 0);
 	expect(await counted()).toBe(30_000);
 	for (let each = 0; each < 999; each++) await settle(1, 2);
 	expect([await waiting(), await counted()]).toEqual([999, 30_999]);
 	await settle(1);
-	await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: START_TIMEOUT_MS });
+	await until("the rest to be counted", async () => (await waiting()) === 0);
 	expect(await counted()).toBe(31_000);
 });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { describeClocks } from "../../../../test/storage/conformance/clocks.ts";
 import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgres/databases.ts";
 import { LEASE_TERM_MS } from "../../../../test/storage/postgres/world.ts";
@@ -9,7 +9,7 @@ let server: PostgresServer;
 let url: string;
 beforeAll(async () => {
 	server = await PostgresServer.start();
-}, START_TIMEOUT_MS);
+});
 afterAll(() => server.stop());
 beforeEach(async () => {
 	url = await takeDatabase(server);

@@ -2,7 +2,7 @@
 import { PostgresProxy } from "@posthorn/testkit";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import { describeClaims } from "../../../../test/storage/conformance/claims.ts";
 import { START, TestClock, World } from "../../../../test/storage/conformance/world.ts";
@@ -30,7 +30,7 @@ async function answered<T>(call: () => Promise<T>): Promise<T> {
 	return value;
 }
 
-describe("a failover to a standby that lags behind", { timeout: 60_000 }, () => {
+describe("a failover to a standby that lags behind", () => {
 	let primary: PostgresServer;
 	let standby: PostgresServer;
 	let proxy: PostgresProxy;
@@ -93,7 +93,7 @@ describe("a failover to a standby that lags behind", { timeout: 60_000 }, () => 
 			await close.call(this);
 			throw new Error("A connection could not be closed.");
 		});
-	}, 3 * START_TIMEOUT_MS);
+	});
 	afterAll(async () => {
 		await storage?.close();
 		await proxy?.close();
@@ -211,11 +211,11 @@ describe("a failover to a standby that lags behind", { timeout: 60_000 }, () => 
 	});
 });
 
-describe("commits", { timeout: 60_000 }, () => {
+describe("commits", () => {
 	let server: PostgresServer;
 	beforeAll(async () => {
 		server = await PostgresServer.start({ own: true });
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 
 	test.for([
@@ -265,7 +265,7 @@ beforeAll(async () => {
 	url = await server.createDatabase();
 	client = new Client({ connectionString: url });
 	await client.connect();
-}, START_TIMEOUT_MS);
+});
 afterAll(async () => {
 	await client?.end();
 	await server?.stop();

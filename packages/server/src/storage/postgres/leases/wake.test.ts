@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { PostgresProxy } from "../../../../../testkit/src/postgres/postgres-proxy.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import type { World } from "../../../../test/storage/conformance/world.ts";
@@ -10,7 +10,7 @@ import { worldOf } from "../../../../test/storage/postgres/world.ts";
 import { HINTED_MS } from "../../port.ts";
 import { openPostgresStorage, type PostgresStorage } from "../index.ts";
 
-describe("notifications between nodes", { timeout: 30_000 }, () => {
+describe("notifications between nodes", () => {
 	let server: PostgresServer;
 	let url: string;
 	const nodes: PostgresStorage[] = [];
@@ -19,7 +19,7 @@ describe("notifications between nodes", { timeout: 30_000 }, () => {
 
 	beforeAll(async () => {
 		server = await PostgresServer.start();
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		url = await takeDatabase(server);
@@ -230,7 +230,7 @@ const listening = async (server: PostgresServer, url: string): Promise<number[]>
 const connections = (server: PostgresServer) =>
 	server.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'posthorn'");
 
-describe("a read-only server", { timeout: 60_000 }, () => {
+describe("a read-only server", () => {
 	let server: PostgresServer;
 	let proxy: PostgresProxy;
 	let storage: PostgresStorage;
@@ -242,7 +242,7 @@ describe("a read-only server", { timeout: 60_000 }, () => {
 		storage = await openPostgresStorage({ url: proxy.url(url), clock: { now: () => Date.now() }, leaseTermMs: 60_000 });
 		storage.peers.subscribe(() => {});
 		await until("the node to listen", async () => (await listening(server, url)).length > 0);
-	}, START_TIMEOUT_MS);
+	});
 	afterEach(async () => {
 		await proxy.close();
 		await storage.close();
@@ -267,7 +267,7 @@ describe("a read-only server", { timeout: 60_000 }, () => {
 	});
 });
 
-test("closing completes even if the network is silently gone", { timeout: START_TIMEOUT_MS }, async () => {
+test("closing completes even if the network is silently gone", async () => {
 	const server = await PostgresServer.start();
 	const url = await server.createDatabase();
 	const sockets: Socket[] = [];

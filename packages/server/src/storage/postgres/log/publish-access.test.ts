@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { clock, publish, refusal, SharedDatabase } from "../../../../test/storage/postgres/publish.ts";
 import { migratePostgres, openPostgresStorage } from "../index.ts";
 
@@ -19,7 +19,7 @@ let event: { project: string; type: string; data: string };
 beforeAll(async () => {
 	// Roles log in without passwords.
 	server = await PostgresServer.start({ own: true });
-}, START_TIMEOUT_MS);
+});
 afterAll(() => server.stop());
 beforeEach(async () => {
 	database = await SharedDatabase.open(server);

@@ -50,7 +50,7 @@ beforeEach(async () => {
 	project = (await call("POST", "/v1/projects", { name: "Shop" })).id as string;
 	const { secret } = await call("POST", at("/webhooks"), { url: receiver.url("/"), events: [TYPE] });
 	receiver.setSecret(secret as string);
-}, 120_000);
+});
 afterEach(async () => {
 	for (const step of undo.splice(0).reverse()) await step();
 });
@@ -77,9 +77,7 @@ async function publish(data: object): Promise<string> {
 
 const arrived = () => receiver.requests.map(({ headers }) => headers["x-service-event-id"]);
 
-test("events from a store's transaction arrive signed, with the log's bytes; rolled-back ones don't", {
-	timeout: 120_000,
-}, async () => {
+test("events from a store's transaction arrive signed, with the log's bytes; rolled-back ones don't", async () => {
 	await store.query("BEGIN; INSERT INTO orders VALUES ('ord_1')");
 	await publish({ order: "ord_1" });
 	await store.query("ROLLBACK; BEGIN; INSERT INTO orders VALUES ('ord_2')");
@@ -97,9 +95,7 @@ test("events from a store's transaction arrive signed, with the log's bytes; rol
 	}
 });
 
-test("a node that keeps the log's end in memory sends in log order, no matter who appends", {
-	timeout: 120_000,
-}, async () => {
+test("a node that keeps the log's end in memory sends in log order, no matter who appends", async () => {
 	const rounds = 40;
 	const bySql = async () => {
 		for (let n = 0; n < rounds; n++) {
@@ -125,9 +121,7 @@ test("a node that keeps the log's end in memory sends in log order, no matter wh
 	expect(arrived()).toEqual(log);
 });
 
-test("events that were published while no node ran are delivered, and can be replayed", {
-	timeout: 120_000,
-}, async () => {
+test("events that were published while no node ran are delivered, and can be replayed", async () => {
 	await node.stop();
 	const id = await publish({ n: 1 });
 	node = await startNode();

@@ -1,7 +1,7 @@
 /** The same events through both doors: a call of the API, and `posthorn.publish`. */
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { ENCODINGS, publish, refusal, SharedDatabase } from "../../../../test/storage/postgres/publish.ts";
 import { parseBody } from "../../../api/http/json-body.ts";
 import { Problem } from "../../../api/http/problem.ts";
@@ -144,7 +144,7 @@ describe.each(ENCODINGS)("in a database with %s, both doors", (encoding) => {
 			maxEventBytes: MAX_BYTES,
 			lanes,
 		});
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(async () => {
 		await database.close();
 		await server.stop();

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { ENCODINGS, SharedDatabase } from "../../../../test/storage/postgres/publish.ts";
 import { faultsOf } from "../../../engine/publish/check.ts";
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 	server = await PostgresServer.start();
 	databases = await Promise.all(ENCODINGS.map((encoding) => SharedDatabase.open(server, encoding)));
 	clients = await Promise.all(databases.map((database) => database.connect()));
-}, START_TIMEOUT_MS);
+});
 afterAll(async () => {
 	await Promise.all(databases.map((database) => database.close()));
 	await server.stop();

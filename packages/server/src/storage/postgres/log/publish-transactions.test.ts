@@ -1,7 +1,7 @@
 import { encodeEnvelope } from "@posthorn/protocol";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import { clock, publish, refusal, SharedDatabase } from "../../../../test/storage/postgres/publish.ts";
 import type { NewEvent } from "../../port.ts";
@@ -9,7 +9,7 @@ import type { NewEvent } from "../../port.ts";
 const TYPE = "customer.created";
 const TYPES = [TYPE, "delivery.success", "delivery.failed"];
 
-describe("a store's transaction", { timeout: 60_000 }, () => {
+describe("a store's transaction", () => {
 	let server: PostgresServer;
 	let database: SharedDatabase;
 	let client: Client;
@@ -17,7 +17,7 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 
 	beforeAll(async () => {
 		server = await PostgresServer.start();
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		database = await SharedDatabase.open(server);

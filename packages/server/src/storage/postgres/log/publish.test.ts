@@ -2,7 +2,7 @@ import { EVENT_TYPES, encodeEnvelope } from "@posthorn/protocol";
 import fc from "fast-check";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import {
 	type Args,
 	clock,
@@ -22,7 +22,7 @@ const MAX_EVENT_BYTES = 262_144;
 const TYPE = "customer.created";
 const A_MINUTE_MS = 60_000;
 
-describe("publishing from SQL", { timeout: 60_000 }, () => {
+describe("publishing from SQL", () => {
 	let server: PostgresServer;
 	let database: SharedDatabase;
 	let client: Client;
@@ -31,7 +31,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 
 	beforeAll(async () => {
 		server = await PostgresServer.start();
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		database = await SharedDatabase.open(server);

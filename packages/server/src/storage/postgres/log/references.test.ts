@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { recordStatements } from "../../../../test/storage/postgres/explained.ts";
 import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
 import { BUCKET, referenceNumber } from "../../shared/bodies.ts";
@@ -12,7 +12,7 @@ const FEW_STEPS = 9;
 let server: PostgresServer;
 beforeAll(async () => {
 	server = await PostgresServer.start();
-}, START_TIMEOUT_MS);
+});
 afterAll(() => server.stop());
 
 // The rest of nearly enough events was looked for in one bucket after the other.

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import { START, type World } from "../../../../test/storage/conformance/world.ts";
 import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
@@ -13,7 +13,7 @@ const ENTRIES = 40_000;
 const DEAD_EVERY = 400;
 const STEP = 30;
 
-describe("retention of a busy day", { timeout: 60_000 }, () => {
+describe("retention of a busy day", () => {
 	let server: PostgresServer;
 	let url: string;
 	let world: World;
@@ -22,7 +22,7 @@ describe("retention of a busy day", { timeout: 60_000 }, () => {
 
 	beforeAll(async () => {
 		server = await PostgresServer.start();
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		url = await server.createDatabase();
@@ -83,14 +83,14 @@ describe("retention of a busy day", { timeout: 60_000 }, () => {
 	});
 });
 
-describe("retention of events", { timeout: 60_000 }, () => {
+describe("retention of events", () => {
 	let server: PostgresServer;
 	let url: string;
 	let world: World;
 
 	beforeAll(async () => {
 		server = await PostgresServer.start();
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		url = await server.createDatabase();
@@ -150,7 +150,7 @@ describe("retention of events", { timeout: 60_000 }, () => {
 	});
 });
 
-describe("the turn to sweep", { timeout: 60_000 }, () => {
+describe("the turn to sweep", () => {
 	let server: PostgresServer;
 	let url: string;
 	let world: World;
@@ -158,7 +158,7 @@ describe("the turn to sweep", { timeout: 60_000 }, () => {
 
 	beforeAll(async () => {
 		server = await PostgresServer.start();
-	}, START_TIMEOUT_MS);
+	});
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		url = await server.createDatabase();
