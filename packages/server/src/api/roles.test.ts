@@ -9,7 +9,8 @@ import { apiRoutes } from "./routes/index.ts";
 const EXPECTED = {
 	createProject: "operator",
 	listProjects: "any",
-	getProject: "viewer, people",
+	// A project's key sees it in the list, too.
+	getProject: "viewer",
 	updateProject: "owner, people",
 	installDeveloperApp: "owner, people",
 	removeDeveloperApp: "owner, people",
