@@ -92,7 +92,7 @@ export const PROBLEMS = {
 		title: "Some fields are not acceptable",
 		meaning: "Some fields or query parameters are wrong, unknown or missing.",
 		action:
-			"`errors` lists each fault: `pointer` says where (a JSON Pointer, or `?name` for a query parameter), `detail` says why.",
+			"`errors` lists each error: `pointer` says where (a JSON Pointer, or `?name` for a query parameter), `detail` says why.",
 	},
 	"too-many-requests": {
 		status: 429,

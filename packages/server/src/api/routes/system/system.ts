@@ -184,7 +184,10 @@ function pageOf({ type, title, status, meaning, action }: Static<typeof ProblemE
 	return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>
 <style>body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem;color-scheme:light dark}</style>
-<p><code>${type}</code>, status ${status}</p><h1>${title}</h1><p>${meaning}</p><h2>What to do</h2><p>${action}</p>
+<p><code>${type}</code>, status ${status}</p><h1>${title}</h1><p>${withCode(meaning)}</p><h2>What to do</h2><p>${withCode(action)}</p>
 </html>
 `;
 }
+
+/** Marks what is between backticks as code. */
+const withCode = (text: string): string => text.replaceAll(/`([^`]+)`/g, "<code>$1</code>");
