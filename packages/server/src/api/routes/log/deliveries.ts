@@ -169,7 +169,7 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 				if (result.kind === "attempting")
 					throw new Problem(
 						"conflict",
-						"This delivery is still being attempted. It can be replayed once it has finished.",
+						"This delivery is still being attempted: retry it to make its next attempt now. It can be replayed once it has ended.",
 					);
 				audit(noteOf("delivery.replayed", params));
 				return { state: "attempting" as const, attempt: 1, replay: result.replay };
