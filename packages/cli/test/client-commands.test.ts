@@ -246,6 +246,8 @@ test("logs are followed, and failed deliveries replayed after showing how many",
 	// "No delivery matches." read as if the event didn't exist.
 	const none = await on.user.run(["replay", "--webhook", id, "--type", "customer.created"]);
 	expect(none).toMatchObject({ code: 0, out: expect.stringMatching(/^No failed delivery matches\. Those that wait/) });
+	// Someone who had dismissed a delivery looked for it in vain.
+	expect(none.out).toContain("The dashboard replays dismissed ones, one by one.");
 	// It begins before the year 0, for which ISO 8601 has no plain notation.
 	const dry = await on.user.run(["replay", "--webhook", id, "--since", "999999d", "--dry-run"]);
 	expect(dry).toMatchObject({ code: 0, out: "2 deliveries would be sent again.\n" });

@@ -75,5 +75,6 @@ export async function replay(options: ReplayOptions): Promise<void> {
 function noneText(status: string): string {
 	const kind = status === "any" ? "finished" : status;
 	const others = status === "failed" ? " --status delivered replays those that arrived." : "";
-	return `No ${kind} delivery matches. Those that wait for a retry are sent without a replay; posthorn retry sends them now.${others}`;
+	const dismissed = status === "delivered" ? "" : " The dashboard replays dismissed ones, one by one.";
+	return `No ${kind} delivery matches. Those that wait for a retry are sent without a replay; posthorn retry sends them now.${others}${dismissed}`;
 }
