@@ -1,4 +1,4 @@
-import { Badge, Button, Checkbox, Input, Text, Tooltip } from "@mantine/core";
+import { Badge, Button, Checkbox, Input, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useId, useState } from "react";
 import { type EventTypeEntry, eventTypesQuery } from "../../../api/event-types.ts";
@@ -114,15 +114,19 @@ function EventLine({ entry, checked, disabled, onToggle }: EventLineProps) {
 								<Breakable name={entry.type} />
 							</span>
 							{entry.future ? (
-								<Tooltip label="Announced: your store may not publish this event yet. You can already subscribe.">
-									<Badge size="sm" ml={8} color="gray" variant="outline" c="dimmed">
-										Future
-									</Badge>
-								</Tooltip>
+								<Badge size="sm" ml={8} color="gray" variant="outline" c="dimmed">
+									Future
+								</Badge>
 							) : null}
 						</>
 					}
-					description={<InlineCode text={entry.description} />}
+					description={
+						<InlineCode
+							text={
+								entry.future ? `${entry.description} Your store may not publish this event yet.` : entry.description
+							}
+						/>
+					}
 				/>
 				<Button
 					size="compact-xs"
