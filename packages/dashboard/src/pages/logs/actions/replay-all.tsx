@@ -38,7 +38,7 @@ export function ReplayAll({ projectId, filter, nameOf, onClose }: ReplayAllProps
 }
 
 const LEFT_OUT =
-	"Deliveries that are still being attempted continue automatically. Dismissed ones and test events are replayed one by one.";
+	"Deliveries that wait for a retry continue automatically: select them to retry them now. Dismissed ones and test events are replayed one by one.";
 
 const CHOICES = ["failed", "all"] as const;
 type Choice = (typeof CHOICES)[number];
