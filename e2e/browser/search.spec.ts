@@ -78,14 +78,23 @@ test("orders, customers and text are found from the search box, and their filter
 	// No webhook wanted this one, but the event exists.
 	await box.fill("ord_lost");
 	await page.keyboard.press("Enter");
+	// It said that nothing in the log matches.
+	await expect(page.getByRole("heading", { name: "Published, but not sent" })).toBeVisible();
+	await expect(page.getByText("No webhook receives chargeback.created.")).toBeVisible();
+	await expect(page.getByRole("list", { name: "Events of this search" })).toContainText("chargeback.created");
+	await expectAccessible(page);
+	await shot(page, "undelivered");
+	// Its own page, too.
+	await page.getByRole("link", { name: "chargeback.created" }).click();
+	await expect(page).toHaveURL(/event_id=/);
+	await expect(page.getByText("No webhook receives chargeback.created.")).toBeVisible();
+
+	await page.goto(dashboard.project("/logs?order_id=ord_unheard"));
 	await expect(page.getByRole("heading", { name: "Nothing matches" })).toBeVisible();
 	// With the search as the only filter, it said to remove one of all filters.
 	await expect(
 		page.getByText(/^Nothing in the log matches\. The log goes back .* An order id matches only in full and exactly/),
 	).toBeVisible();
-	await expect(page.getByRole("list", { name: "Events of this search" })).toContainText("chargeback.created");
-	await expectAccessible(page);
-	await shot(page, "undelivered");
 
 	await page.goto(dashboard.project("/webhooks"));
 	await page.getByRole("textbox", { name: "Find an id, order or customer" }).fill("glass jar");

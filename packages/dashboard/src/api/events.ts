@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { INDEXING_MS } from "./attempts.ts";
 import { api } from "./client/client.ts";
+import { ApiError } from "./client/error.ts";
 import { projectKey } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
 
@@ -20,6 +21,22 @@ export const referencedEventsQuery = (projectId: string, filter: ReferenceFilter
 		queryKey: projectKey(projectId, "events", "referenced", filter),
 		queryFn: ({ signal }) => api.get(SEARCH, { path: { project_id: projectId }, query: filter, signal }),
 		refetchInterval: ({ state: { data } }) => (data?.searched?.complete === false ? INDEXING_MS : false),
+	});
+
+/** An event of the log, whether or not it was delivered to anyone; null if the log doesn't have it. */
+export const eventQuery = (projectId: string, eventId: string) =>
+	queryOptions({
+		queryKey: projectKey(projectId, "events", "one", eventId),
+		queryFn: ({ signal }) =>
+			api
+				.get("/v1/projects/{project_id}/events/{event_id}", {
+					path: { project_id: projectId, event_id: eventId },
+					signal,
+				})
+				.catch((error: unknown) => {
+					if (error instanceof ApiError && error.status === 404) return null;
+					throw error;
+				}),
 	});
 
 /** One step of a search for a text in events and responses, newest first; `cursor` is null for the first one. */

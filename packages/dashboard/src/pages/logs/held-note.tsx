@@ -8,6 +8,7 @@ import { plural } from "../../lib/text/numbers.ts";
 import { useNow } from "../../ui/hooks/use-now.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { type LogsSearch, valuesOf } from "./search.ts";
+import { namesEvents, usePublished } from "./use-published.ts";
 
 /** If there are more, a number says it better. */
 const NAMED = 2;
@@ -24,24 +25,37 @@ interface HeldNoteProps {
  */
 export function HeldNote({ projectId, webhooks = [], search }: HeldNoteProps) {
 	const chosen = valuesOf(search, "webhook_id");
+	const types = valuesOf(search, "type");
 	const states = valuesOf(search, "state");
 	const isExcluded = (states.length > 0 && !states.includes("waiting")) || search.response !== undefined;
 	const now = useNow(waitingSince(webhooks));
 	const isHeld = ({ status }: Webhook, backlog: Webhook["backlog"]) =>
 		backlog.events > 0 && (status === "paused" || isBehind({ state: "healthy", backlog }, now));
 	const mayHold = webhooks.filter(
-		(webhook) => (chosen.length === 0 || chosen.includes(webhook.id)) && isHeld(webhook, webhook.backlog),
+		(webhook) =>
+			(chosen.length === 0 || chosen.includes(webhook.id)) &&
+			(types.length === 0 || webhook.events.some((type) => types.includes(type))) &&
+			isHeld(webhook, webhook.backlog),
 	);
 	const isShown = !isExcluded && !search.unhandled && mayHold.length > 0;
 	// A webhook's own backlog is as of the last change or published event. The health follows each attempt.
 	const { data: healths } = useQuery({ ...healthQuery(projectId), enabled: isShown });
 	const backlogs = new Map(healths?.map(({ webhook_id, backlog }) => [webhook_id, backlog]));
+	const isNamed = namesEvents(search);
+	const { published = [] } = usePublished(projectId, search, isShown);
+	/** How many of the events that may be listed wait: of an order, only its own. */
+	const countOf = ({ events }: Webhook, { events: all, oldest_at: oldest }: Webhook["backlog"]) =>
+		!isNamed
+			? all
+			: published.filter(({ type, created_at: at }) => events.includes(type) && oldest !== null && at >= oldest).length;
 	const held = mayHold.flatMap((webhook) => {
 		const backlog = backlogs.get(webhook.id);
-		return backlog !== undefined && isHeld(webhook, backlog) ? [{ ...webhook, backlog }] : [];
+		if (backlog === undefined || !isHeld(webhook, backlog)) return [];
+		const count = countOf(webhook, backlog);
+		return count === 0 ? [] : [{ ...webhook, count }];
 	});
 	if (!isShown || held.length === 0) return null;
-	const total = held.reduce((sum, { backlog }) => sum + backlog.events, 0);
+	const total = held.reduce((sum, { count }) => sum + count, 0);
 	// An event that waits for two webhooks is two deliveries.
 	const what = held.length === 1 ? plural(total, "event") : plural(total, "delivery");
 	return (

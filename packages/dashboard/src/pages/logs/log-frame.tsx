@@ -115,7 +115,7 @@ export function LogFrame<Row>(props: LogFrameProps<Row>) {
 			{error === null ? null : <ErrorState error={error} onRetry={list.retry} />}
 			{error !== null && rows === undefined ? null : nothing ? (
 				isFiltered(search) ? (
-					<NothingMatches search={search} onClear={() => onFilter({})} />
+					<NothingMatches search={search} webhooks={page.webhooks} onClear={() => onFilter({})} />
 				) : (
 					<NothingYet projectId={projectId} view={viewOf(search)} narrow={narrow} />
 				)

@@ -1,9 +1,8 @@
 import { Button, Text } from "@mantine/core";
-import { IconActivity, IconCheck, IconFilterOff } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
+import { IconActivity, IconCheck, IconFilterOff, IconSendOff } from "@tabler/icons-react";
 import type { Searched } from "../../api/attempts.ts";
-import { referencedEventsQuery } from "../../api/events.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
+import type { Webhook } from "../../api/webhooks.ts";
 import { formatCount } from "../../lib/text/numbers.ts";
 import { shortTime } from "../../lib/text/time.ts";
 import { useNow } from "../../ui/hooks/use-now.ts";
@@ -13,8 +12,10 @@ import { EmptyState } from "../../ui/page/states.tsx";
 import { AttemptsTable } from "./attempts/attempts-table.tsx";
 import { DeliveriesTable } from "./deliveries/deliveries-table.tsx";
 import { EXAMPLE_ATTEMPTS, EXAMPLE_DELIVERIES, EXAMPLE_WEBHOOK_NAME } from "./examples.ts";
-import { hasOneFilter, type LogsSearch, type LogView, valuesOf } from "./search.ts";
+import { hasOneFilter, type LogsSearch, type LogView } from "./search.ts";
 import { EventList } from "./text/event-list.tsx";
+import { undeliveredWords } from "./undelivered-words.ts";
+import { usePublished } from "./use-published.ts";
 
 const NO_SELECTION = { size: 0, deliveries: 0, has: () => false, set: () => {}, setAll: () => {} };
 
@@ -92,34 +93,33 @@ export function SearchedNote({ searched }: { searched: Searched | null }) {
 
 interface NothingMatchesProps {
 	search: LogsSearch;
+	webhooks: readonly Webhook[] | undefined;
 	onClear: () => void;
 }
 
-export function NothingMatches({ search, onClear }: NothingMatchesProps) {
-	const order_id = valuesOf(search, "order_id");
-	const customer_email = valuesOf(search, "customer_email");
-	const names = order_id.length + customer_email.length > 0;
+/** A filter without results. Events of an order or a customer exist even if no webhook wanted them. */
+export function NothingMatches({ search, webhooks, onClear }: NothingMatchesProps) {
+	const { published = [], matches } = usePublished(useProjectId(), search);
 	return (
 		<>
-			<NoDelivery
-				isDecided={search.unhandled === true}
-				hasOneFilter={hasOneFilter(search)}
-				isOfOrder={order_id.length > 0}
-				onClear={onClear}
-			/>
-			{names ? <UndeliveredEvents filter={{ order_id, customer_email }} /> : null}
+			{published.length > 0 && hasOneFilter(search) ? (
+				<EmptyState title="Published, but not sent" icon={<IconSendOff size={26} />}>
+					{undeliveredWords(new Set(published.map(({ type }) => type)), webhooks)}
+				</EmptyState>
+			) : (
+				<NoDelivery
+					isDecided={search.unhandled === true}
+					hasOneFilter={hasOneFilter(search)}
+					isOfOrder={search.order_id !== undefined && published.length === 0}
+					onClear={onClear}
+				/>
+			)}
+			{matches.length === 0 ? null : (
+				<Section title="Events of this search" flush>
+					<EventList events={matches} label="Events of this search" />
+				</Section>
+			)}
 		</>
-	);
-}
-
-/** Events of an order or a customer exist even if no webhook wanted them. */
-function UndeliveredEvents({ filter }: { filter: Parameters<typeof referencedEventsQuery>[1] }) {
-	const { data } = useQuery(referencedEventsQuery(useProjectId(), filter));
-	if (data === undefined || data.data.length === 0) return null;
-	return (
-		<Section title="Events of this search" flush>
-			<EventList events={data.data} label="Events of this search" />
-		</Section>
 	);
 }
 
@@ -128,7 +128,7 @@ interface NoDeliveryProps {
 	isDecided: boolean;
 	/** Whether there is no other filter to remove, and no time to extend. */
 	hasOneFilter: boolean;
-	/** Whether the list is filtered by an order id. */
+	/** Whether the list is filtered by an order id of which no event is known. */
 	isOfOrder: boolean;
 	onClear: () => void;
 }
