@@ -81,7 +81,7 @@ deliveries are as old as the backup, and receivers may have got them since. "pos
 Examples:
   posthorn restore /backups/posthorn-2026-11-24.db
   posthorn restore /backups/posthorn-2026-11-24.db --database-url sqlite:/var/lib/posthorn/posthorn.db --yes
-  posthorn restore --database-url postgres://posthorn@db.internal/posthorn`,
+  posthorn restore --env-file /etc/posthorn/posthorn.env     # PostgreSQL, after pg_restore`,
 	quarantine: `
 It needs the operator's key: from POSTHORN_OPERATOR_KEY, POSTHORN_API_KEY, or on the service's machine the file
 posthorn.operatorkey next to the database. A key from "posthorn login" is used only if its service is named with --url
