@@ -9,6 +9,7 @@ import { StartRefused } from "../command-error.ts";
 import { configOf } from "../flags.ts";
 import { createLogger } from "../logger.ts";
 import { listenForStop } from "../stop-signals.ts";
+import { reportWarnings } from "../warnings.ts";
 import { banner } from "./banner.ts";
 import { findingErrorLine } from "./finding-line.ts";
 import { giveMemoryBackWhenQuiet } from "./memory.ts";
@@ -32,6 +33,7 @@ export interface ServeOptions extends Readonly<Record<string, unknown>> {
 export async function serve({ json = false, ...options }: ServeOptions): Promise<void> {
 	const config = configOf(options);
 	const logger = await createLogger(config.logLevel, json);
+	reportWarnings((warning) => logger.warn({ name: warning.name }, warning.message));
 	const fail = (error: unknown, message: string): never => {
 		logger.fatal({ err: error }, message);
 		console.error(message);
