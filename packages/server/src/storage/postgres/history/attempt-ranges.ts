@@ -113,10 +113,13 @@ const backwards = (condition: string) => `
 const ofEvents = (most: string, condition = "") =>
 	`${backwards(`seq = ANY ($seqs::bigint[]) ${condition}`)} LIMIT ${most}::bigint`;
 
-/** The same by one descent for each event and day, for servers that don't read lists in order. */
+/**
+ * The same by one descent for each event and day, for servers that don't read lists in order. Each has the limit, so that
+ * the planner prefers this index for each of them.
+ */
 const ofEachEvent = (most: string, condition = "") => `
 	SELECT one.* FROM unnest($seqs::bigint[]) AS listed (no) CROSS JOIN LATERAL (
-		${backwards(`seq = listed.no ${condition}`)}
+		${backwards(`seq = listed.no ${condition}`)} LIMIT ${most}::bigint
 	) one LIMIT ${most}::bigint`;
 
 /** A column of event scopes: whether a later attempt of the same delivery was read, too. */

@@ -5,11 +5,12 @@
  */
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PostgresServer, systemBinaries } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { START } from "../../../../test/storage/conformance/world.ts";
 import { readAll } from "../../../../test/storage/postgres/every-verb.ts";
 import { explain, recordStatements, rowsRead } from "../../../../test/storage/postgres/explained.ts";
 import { INDEX_COLUMNS, isRange, tableOf, walk } from "../../../../test/storage/postgres/plan.ts";
+import { versionsFrom } from "../../../../test/storage/postgres/versions.ts";
 import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
 import { connectionConfig } from "../connection/session-settings.ts";
 import type { PostgresStorage } from "../index.ts";
@@ -24,16 +25,7 @@ const PROJECTS = 3_000;
 /** The most that a page, a step or a count reads here. */
 const FEW = 100;
 
-const oldest = await systemBinaries(14, 17);
-const servers = [null, ...(oldest === null ? [] : [oldest])];
-const versions = await Promise.all(
-	servers.map(async (binDirectory) => {
-		const options = { own: true, ...(binDirectory !== null && { binDirectory }) };
-		return { name: `PostgreSQL ${await PostgresServer.version(options)}`, options };
-	}),
-);
-
-describe.each(versions)("$name", ({ options }) => {
+describe.each(await versionsFrom(14))("$name", ({ options }) => {
 	let server: PostgresServer;
 	let storage: PostgresStorage;
 	let client: Client;
