@@ -9,7 +9,8 @@ export function undeliveredWords(
 ): string {
 	if (webhooks === undefined) return "";
 	const received = new Set(webhooks.flatMap(({ events }) => events));
-	const [unwanted, wanted] = [[...types].filter((type) => !received.has(type)), [...types.intersection(received)]];
+	const unwanted = [...types].filter((type) => !received.has(type));
+	const wanted = [...types].filter((type) => received.has(type));
 	return [
 		unwanted.length === 0
 			? ""
