@@ -30,8 +30,9 @@ const WIDTH = 4;
 const PEACE_MS = [400, 1_600] as const;
 /** Longer than a lease, so that others have taken over when it continues. */
 const STOPPED_MS = 11_000;
-/** How long a call may take before another node is tried; during setup all projects are created at once. */
+/** How long a call may take before another node is tried, milliseconds. */
 const CALL_MS = 15_000;
+/** The same during setup, which creates all projects concurrently. */
 const SETUP_MS = 60_000;
 const PUBLISHERS = 4;
 /** Publishing continues until this many are acknowledged, however slow the machine is. */
@@ -177,9 +178,7 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 			// Every stored event arrives, even if the response to its publish was lost.
 			const log = await wholeLog(project.id);
 			for (const id of project.acknowledged) expect(log.has(id), `${id} is stored`).toBe(true);
-			await receiver.waitFor(() => new Set(seen().map(({ eventId }) => eventId)).size >= log.size, {
-				timeoutMs: 60_000,
-			});
+			await receiver.waitFor(() => new Set(seen().map(({ eventId }) => eventId)).size >= log.size);
 			// First attempts are in log order. One that reached no receiver, according to the delivery log, arrives with its retry.
 			const unreached = await unreachedAtFirst(project.id);
 			const inOrder = (ids: Iterable<string>) => [...new Set(ids)].filter((id) => !unreached.has(id));

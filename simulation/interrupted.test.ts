@@ -6,8 +6,6 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { until } from "../packages/testkit/src/until.ts";
 
-const TIMEOUT = { timeout: 60_000 };
-
 /** Starts a run and waits until each of two processes has begun a world. All its files are in `folder`. */
 async function begin(): Promise<{ program: ChildProcess; folder: string }> {
 	const folder = mkdtempSync(join(tmpdir(), "posthorn-interrupted-"));
@@ -27,7 +25,7 @@ async function begin(): Promise<{ program: ChildProcess; folder: string }> {
 test.for([
 	["SIGINT", [130, null]],
 	["SIGKILL", [null, "SIGKILL"]],
-] as const)("a run that gets %s leaves no process and no folder behind", TIMEOUT, async ([signal, ending]) => {
+] as const)("a run that gets %s leaves no process and no folder behind", async ([signal, ending]) => {
 	const { program, folder } = await begin();
 	// Its processes share its output: that ends with the last of them.
 	const closed = once(program, "close");
@@ -37,7 +35,7 @@ test.for([
 });
 
 // npm sends a copy of the terminal's signal, which ended the run before it had cleaned up.
-test.skipIf(process.platform !== "linux")("a second signal doesn't interrupt the cleanup", TIMEOUT, async () => {
+test.skipIf(process.platform !== "linux")("a second signal doesn't interrupt the cleanup", async () => {
 	const { program, folder } = await begin();
 	const closed = once(program, "close");
 	const [slow] = readFileSync(`/proc/${program.pid}/task/${program.pid}/children`, "utf8").match(/\d+/g)!.map(Number);

@@ -6,8 +6,8 @@ import type { Chosen } from "./options.ts";
 import type { Verdict } from "./verdict.ts";
 import { runTests, type TestRun } from "./vitest.ts";
 
-/** How tests behave without any fault. */
-const UNHURRIED = { testTimeoutMs: 60_000, timeoutMs: 600_000 };
+/** For tests without any fault: for each, as long as in vitest.config.ts. */
+const UNHURRIED = { testTimeoutMs: 180_000, timeoutMs: 600_000 };
 
 /** Runs `work` with a folder that is removed afterwards. */
 export async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Posthorn, settingsOfNodes, unusedPort } from "@posthorn/testkit";
+import { PATIENCE_MS } from "@posthorn/testkit/until";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { PostgresServer } from "../../testkit/src/postgres/postgres.ts";
 import { User } from "./client.fixture.ts";
@@ -8,7 +9,7 @@ import { User } from "./client.fixture.ts";
 const KEY = /^pho_[\w-]{43}\n$/;
 const NEW = ["operator-key", "--new"] as const;
 /** Nodes notice a new key some seconds later, and refuse an address with more than 300 wrong keys a minute. */
-const POLL = { timeout: 50_000, interval: 250 };
+const POLL = { timeout: PATIENCE_MS, interval: 250 };
 
 let operator: User;
 let port: string;

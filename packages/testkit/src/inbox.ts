@@ -1,7 +1,7 @@
 import { PATIENCE_MS } from "./until.ts";
 
 export interface WaitOptions {
-	/** Longest wait, milliseconds. By default, 50,000. */
+	/** Longest wait, milliseconds. By default, {@link PATIENCE_MS}. */
 	readonly timeoutMs?: number;
 }
 

@@ -2,7 +2,8 @@ import { EventEmitter, once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { EVENT_TYPES, eventTypeEntry } from "@posthorn/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { until } from "../../../testkit/src/until.ts";
 import { OPERATOR_KEY, TestApi, type TestApiOptions } from "../../test/api/api.ts";
 import { askImmediately } from "../accounts/index.ts";
 import { budgetHolds } from "../base/budget.fixture.ts";
@@ -266,9 +267,9 @@ test("a project with many keys leaves reads for others", async () => {
 	const keys = await Promise.all(Array.from({ length: RESPONSES.reads }, () => api.keyOf(project)));
 	const count = (of: string, key: string) => api.call("GET", `${of}/attempts/count`, { key });
 	const calls = [...keys, ...keys].map((key) => count(project, key));
-	await vi.waitFor(() => expect(reading.length).toBeGreaterThanOrEqual(RESPONSES.readsPerProject), 60_000);
+	await until("the project's reads", () => reading.length >= RESPONSES.readsPerProject);
 	calls.push(count(other, await api.keyOf(other)));
-	await vi.waitFor(() => expect(reading).toContain(idOf(other)), 60_000);
+	await until("the other project's read", () => reading.includes(idOf(other)));
 	expect(reading.filter((id) => id === idOf(project))).toHaveLength(RESPONSES.readsPerProject);
 	gate.resolve();
 	for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
@@ -346,14 +347,11 @@ test("a client that doesn't read gets no more pages, others do, and all is relea
 		socket.pause();
 		socket.write(request.repeat(4));
 	}
-	const refused = await vi.waitFor(
-		async () => {
-			const answer = await api.call("GET", page, { key });
-			expect([answer.status, answer.headers["retry-after"]]).toEqual([429, "1"]);
-			return answer;
-		},
-		{ timeout: 30_000 },
-	);
+	const refused = await until("a refused request", async () => {
+		const answer = await api.call("GET", page, { key });
+		return answer.status === 429 && answer;
+	});
+	expect(refused.headers["retry-after"]).toBe("1");
 	expect(refused.json.detail).toMatch(/^Responses that you have not read yet hold [\d,]+ of 8,388,608 bytes/);
 	// Responses refused before any work was done weren't counted.
 	const counted = await metric(api, "posthorn_budget_refusals_total", "response_bytes");
@@ -411,9 +409,8 @@ test("a batch whose response there is no room for is refused before its events a
 			return socket;
 		}),
 	);
-	const isFull = async () =>
-		expect(await used(api, "response_bytes")).toBeGreaterThan(RESPONSES.bytesPerProject - 200_000);
-	await vi.waitFor(isFull, { timeout: 60_000 });
+	const isFull = async () => (await used(api, "response_bytes")) > RESPONSES.bytesPerProject - 200_000;
+	await until("the project's budget to be full", isFull);
 	const events = Array.from({ length: REQUESTS.batchEvents }, () => ({ type: "delivery.success", data: {} }));
 	const publish = () => api.call("POST", `${project}/events`, { key, body: { events } });
 	const refused = await publish();

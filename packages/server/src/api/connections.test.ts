@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { Signal } from "../../../testkit/src/signal.ts";
 import { until } from "../../../testkit/src/until.ts";
 import { OPERATOR_KEY, TestApi, type TestApiOptions } from "../../test/api/api.ts";
@@ -58,13 +58,11 @@ async function acceptedAll(count: number): Promise<void> {
 
 const closed = (socket: Socket): Promise<unknown> => (socket.destroyed ? Promise.resolve() : once(socket, "close"));
 
-// With 1,000 connections that sent wrong passwords, others' publishing took 38 ms at the median.
 /** Waits until requests have come on this many connections. A later one is answered after those that don't wait. */
 const haveCome = (count: number) =>
-	vi.waitUntil(() => accepted.length === count && accepted.every(({ bytesRead }) => bytesRead > 0), {
-		timeout: 60_000,
-	});
+	until("all requests", () => accepted.length === count && accepted.every(({ bytesRead }) => bytesRead > 0));
 
+// With 1,000 connections that sent wrong passwords, others' publishing took 38 ms at the median.
 test("requests of unknown clients wait for their turn, and those of known ones don't wait for them", async () => {
 	const held: (() => void)[] = [];
 	let isHeld = false;
@@ -80,7 +78,7 @@ test("requests of unknown clients wait for their turn, and those of known ones d
 	const unknown: Promise<string>[] = [];
 	const texts = [get("/healthz", "phk_none"), list("phk_none"), list(unusedKey), "GET / HTTP/1.1\r\nHost: a\r\n\r\n"];
 	for (const text of texts) unknown.push(answers(await open(text), 1));
-	await vi.waitUntil(() => accepted.slice(1).every(({ bytesRead }) => bytesRead > 0), { timeout: 60_000 });
+	await until("all requests", () => accepted.slice(1).every(({ bytesRead }) => bytesRead > 0));
 	expect(await answers(await open(list(key)), 1)).toContain(" 200 ");
 	expect(accepted.map(({ bytesWritten }) => bytesWritten > 0)).toEqual([true, false, false, false, false, true]);
 	isHeld = false;
@@ -159,7 +157,7 @@ test("more than a few requests at once of many known clients wait for their turn
 	for (const text of texts) for (let i = 0; i < startsPerTurn; i++) all.push(answers(await open(text), 1));
 	const unanswered = () => accepted.slice(before).filter(({ bytesWritten }) => bytesWritten === 0).length;
 	await haveCome(before + all.length);
-	await vi.waitUntil(() => unanswered() <= startsPerTurn, { timeout: 60_000 });
+	await until("the first responses", () => unanswered() <= startsPerTurn);
 	expect(unanswered()).toBe(startsPerTurn);
 	isHeld = false;
 	for (const run of held) run();
@@ -179,7 +177,7 @@ test("credentials that no longer work are unknown again", async () => {
 	expect(await answers(await open(text), 1)).toContain(" 401 ");
 	isHeld = true;
 	const late = answers(await open(text), 1);
-	await vi.waitUntil(() => held.length > 0, { timeout: 60_000 });
+	await until("the request to wait for its turn", () => held.length > 0);
 	isHeld = false;
 	for (const run of held) run();
 	expect(await late).toContain(" 401 ");
@@ -251,7 +249,7 @@ test("closing doesn't wait for slow clients", async () => {
 	deaf.pause();
 	await acceptedAll(4);
 	const hasCome = () => texts.every((text, i) => accepted[i]!.bytesRead === text.length);
-	await vi.waitUntil(() => hasCome() && accepted[3]!.writableLength > 0, { timeout: 30_000 });
+	await until("all requests", () => hasCome() && accepted[3]!.writableLength > 0);
 	await api.app.close();
 	expect(accepted.map(({ destroyed }) => destroyed)).toEqual([true, true, true, true]);
 });
@@ -330,9 +328,7 @@ test("an unknown client that holds most connections without reading loses some t
 	}
 	await acceptedAll(4);
 	// The kernel accepts no more of any response.
-	await vi.waitFor(() => expect(accepted.slice(1).every(({ writableLength }) => writableLength > 0)).toBe(true), {
-		timeout: 30_000,
-	});
+	await until("full buffers", () => accepted.slice(1).every(({ writableLength }) => writableLength > 0));
 	const late = await open(GET("/healthz"), "127.0.0.3");
 	expect(await answers(late, 1)).toContain(" 200 ");
 	expect(accepted.map(({ destroyed }) => destroyed)).toEqual([false, true, false, false, false]);
@@ -546,7 +542,7 @@ test("clients that don't read the API's document share its bytes", async () => {
 	const count = 40;
 	for (let i = 0; i < count; i++) await open(GET("/openapi.json"));
 	const areUnread = () => accepted.length === count && accepted.every(({ writableLength }) => writableLength > 0);
-	await vi.waitUntil(areUnread, { timeout: 30_000 });
+	await until("full buffers", areUnread);
 	expect(process.memoryUsage().arrayBuffers - before).toBeLessThan((count * length) / 4);
 	for (const socket of accepted) socket.destroy();
 });

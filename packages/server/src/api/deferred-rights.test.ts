@@ -180,7 +180,7 @@ test.each([
 	});
 	const paths = [`${project}/apps/developer`, `${project}/api-keys/${id}`];
 	const waiting = paths.map((path) => ada.call("DELETE", path));
-	await vi.waitFor(() => held.map((verb) => expect(verb).toHaveBeenCalledTimes(1)), 60_000);
+	await until("all calls to be held", () => held.every((verb) => verb.mock.calls.length === 1));
 	const url = `${project}/members/${ada.accountId}`;
 	const body = { role: "viewer" };
 	const ending = how === "removed" ? await api.call("DELETE", url) : await api.call("PATCH", url, { body });
@@ -212,7 +212,7 @@ test.each([
 		ada.call("PATCH", project, { body: { name: "Mine" } }),
 		ada.call("DELETE", `${project}/invitations/${id}`),
 	];
-	await vi.waitFor(() => held.map((verb) => expect(verb).toHaveBeenCalledTimes(1)), 60_000);
+	await until("all calls to be held", () => held.every((verb) => verb.mock.calls.length === 1));
 	const url = `${project}/members/${ada.accountId}`;
 	const body = { role: "viewer" };
 	const ending = how === "removed" ? await api.call("DELETE", url) : await api.call("PATCH", url, { body });
@@ -244,7 +244,7 @@ test.each([
 		}) as never);
 	});
 	const waiting = [ada.call("PATCH", pathOf(friend), { body: { role: "owner" } }), ada.call("DELETE", pathOf(grace))];
-	await vi.waitFor(() => held.map((verb) => expect(verb).toHaveBeenCalledTimes(1)), 60_000);
+	await until("all calls to be held", () => held.every((verb) => verb.mock.calls.length === 1));
 	const ending =
 		how === "removed"
 			? await grace.call("DELETE", pathOf(ada))
@@ -289,7 +289,7 @@ test.each([
 		call("POST", `${one}/rotate-secret`),
 		call("DELETE", one),
 	];
-	await vi.waitFor(() => held.map((verb) => expect(verb).toHaveBeenCalledTimes(1)), 60_000);
+	await until("all calls to be held", () => held.every((verb) => verb.mock.calls.length === 1));
 	const right = isMember ? `members/${ada.accountId}` : `api-keys/${keyId}`;
 	expect((await api.call("DELETE", `${project}/${right}`)).status).toBe(204);
 	end();
@@ -409,7 +409,7 @@ test.each([
 		...[call(`${pathOf(tested.event_id)}/cancel`), call(`${webhook}/test`, { type: "delivery.success" })],
 	];
 	const begun = () => held.reduce((sum, verb) => sum + verb.mock.calls.length, 0);
-	await vi.waitFor(() => expect(begun()).toBe(calls.length), 60_000);
+	await until("all calls to be held", () => begun() === calls.length);
 	const right = isMember ? `members/${ada.accountId}` : `api-keys/${keyId}`;
 	expect((await api.call("DELETE", `${project}/${right}`)).status).toBe(204);
 	end();
@@ -427,7 +427,7 @@ test("a key that is deleted while a read waits for others reads nothing", async 
 	gate = promise;
 	const count = () => api.call("GET", `${project}/attempts/count`, { key });
 	const first = Array.from({ length: RESPONSES.readsPerPrincipal }, count);
-	await vi.waitFor(() => expect(reads).toBe(RESPONSES.readsPerPrincipal), 60_000);
+	await until("the reads", () => reads === RESPONSES.readsPerPrincipal);
 	const waiting = count();
 	await api.call("DELETE", `${project}/api-keys/${id}`);
 	open();

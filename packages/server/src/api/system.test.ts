@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { until } from "../../../testkit/src/until.ts";
 import { TestApi } from "../../test/api/api.ts";
@@ -101,7 +101,7 @@ test("asks storage once a second, however many ask whether it is ready", async (
 		}),
 	});
 	const calls = Array.from({ length: 20 }, () => own.call("GET", "/readyz"));
-	await vi.waitUntil(() => asked > 0, { timeout: 60_000 });
+	await until("a question to the storage", () => asked > 0);
 	await own.call("GET", "/healthz");
 	gate.resolve();
 	for (const { status } of await Promise.all(calls)) expect(status).toBe(200);

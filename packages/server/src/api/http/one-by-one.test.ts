@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
+import { until } from "../../../../testkit/src/until.ts";
 import { TestApi } from "../../../test/api/api.ts";
 import { REQUESTS } from "../../base/budgets.ts";
 import { OneByOne } from "./body.ts";
@@ -98,7 +99,7 @@ test("a client that leaves during its batch keeps its turn until the batch is wr
 	await left;
 	const enter = vi.spyOn(OneByOne.prototype, "enter");
 	const published = held.publish();
-	await vi.waitFor(() => expect(enter).toHaveBeenCalled(), { timeout: 60_000 });
+	await until("the batch to wait", () => enter.mock.calls.length > 0);
 	const entering = enter.mock.results[0]!.value as Promise<boolean>;
 	expect(await Promise.race([entering, setImmediate("waits")])).toBe("waits");
 	held.write();
@@ -114,7 +115,7 @@ test("a client that leaves during its batch, or while waiting, delays no other",
 	await held.begun;
 	const enter = vi.spyOn(OneByOne.prototype, "enter");
 	leaving[1]!.end(held.body);
-	await vi.waitFor(() => expect(enter).toHaveBeenCalled(), { timeout: 60_000 });
+	await until("the batch to wait", () => enter.mock.calls.length > 0);
 	for (const one of leaving) one.destroy(new Error("gone"));
 	await Promise.all(gone);
 	held.write();

@@ -1,3 +1,4 @@
+import { PATIENCE_MS } from "@posthorn/testkit/until";
 import { afterEach, beforeEach } from "vitest";
 import { systemClock } from "../../base/clock.ts";
 import { createGuard } from "../../net/egress.ts";
@@ -8,9 +9,6 @@ import type { Answered, Sent, Unanswered } from "./outcome.ts";
 import { answered, Receiver } from "./receiver.fixture.ts";
 
 type HttpSender = ReturnType<typeof createHttpSender>;
-
-/** About as long as a test may take: on a busy machine, hundreds of handshakes take longer than a usual attempt. */
-const TIMEOUT_MS = 50_000;
 
 /**
  * For each test of a file: a receiver on loopback that answers 200, and a sender that trusts it and may connect to it.
@@ -49,7 +47,8 @@ export class Rig {
 			random: Math.random,
 			guard: createGuard({ allow: ["127.0.0.0/8"] }),
 			brand: "Service",
-			timeoutMs: TIMEOUT_MS,
+			// On a busy machine, hundreds of handshakes take longer than an attempt usually may.
+			timeoutMs: PATIENCE_MS,
 			extraCa: this.authority.cert,
 			handshakes: makeHandshakes(),
 			onFault: (error) => this.faults.push(error),

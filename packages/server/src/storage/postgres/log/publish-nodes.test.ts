@@ -15,8 +15,6 @@ import { Client } from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../../../../testkit/src/until.ts";
 
-/** Enough for everything to arrive even on a machine busy with other tests, in milliseconds. */
-const PATIENCE = { timeoutMs: 60_000 };
 const TYPE = "customer.created";
 
 let settings: Record<string, string>;
@@ -84,7 +82,7 @@ test("events from a store's transaction arrive signed, with the log's bytes; rol
 	const first = await publish({ order: "ord_2" });
 	const second = await publish({ order: "ord_2", n: 2 });
 	await store.query("COMMIT");
-	await receiver.count(2, PATIENCE);
+	await receiver.count(2);
 	expect(arrived()).toEqual([first, second]);
 	for (const { rawBody, verified, headers } of receiver.requests) {
 		expect(verified).toBe(true);
@@ -110,7 +108,7 @@ test("a node that keeps the log's end in memory sends in log order, no matter wh
 	};
 	await Promise.all([bySql(), byApi()]);
 	const expected = rounds + (2 * rounds * 4) / 5;
-	await receiver.count(expected, PATIENCE);
+	await receiver.count(expected);
 	const log: string[] = [];
 	for (let after = 0; log.length < expected; ) {
 		const page = await call("GET", at(`/events?limit=200&after=${after}`));
@@ -125,13 +123,13 @@ test("events that were published while no node ran are delivered, and can be rep
 	await node.stop();
 	const id = await publish({ n: 1 });
 	node = await startNode();
-	await receiver.count(1, PATIENCE);
+	await receiver.count(1);
 	const [webhook] = (await call("GET", at("/webhooks"))).data as { id: string }[];
 	const delivery = at(`/webhooks/${webhook!.id}/deliveries/${id}`);
 	// The receiver has responded before the outcome is stored.
 	await until("the delivery to be stored", async () => (await call("GET", delivery)).state === "delivered");
 	await call("POST", `${delivery}/replay`);
-	await receiver.count(2, PATIENCE);
+	await receiver.count(2);
 	expect(arrived()).toEqual([id, id]);
 	await node.stop();
 });
