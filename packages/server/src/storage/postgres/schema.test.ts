@@ -1,20 +1,15 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dumpSchema } from "../../../../../scripts/schema-dump.ts";
-import { type PostgresOptions, PostgresServer, systemBinaries } from "../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
+import { versionsFrom } from "../../../test/storage/postgres/versions.ts";
 import { migratePostgres } from "./index.ts";
 
 /** Without the header lines that describe it. */
 const written = readFileSync(new URL("schema.sql", import.meta.url), "utf8").replace(/^(--.*\n)+\n/, "");
 
-/** `npm run check` compares it with what npm's server prints; other supported versions must print the same. */
-const older = await systemBinaries(14, 17);
-const servers: PostgresOptions[] = [{}, ...(older === null ? [] : [{ binDirectory: older, own: true }])];
-const versions = await Promise.all(
-	servers.map(async (options) => ({ options, version: await PostgresServer.version(options) })),
-);
-
-describe.each(versions)("the schema in the catalogue of PostgreSQL $version", ({ options }) => {
+// `npm run check` compares it with what npm's server prints; other supported versions must print the same.
+describe.each(await versionsFrom())("the schema in the catalogue of $name", ({ options }) => {
 	let server: PostgresServer;
 	let url: string;
 

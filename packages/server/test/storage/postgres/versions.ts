@@ -1,14 +1,12 @@
 import { type PostgresOptions, PostgresServer, systemBinaries } from "../../../../testkit/src/postgres/postgres.ts";
 
-/** The last version before npm's. */
-const LAST = 17;
+/** The oldest supported version, and the last one before npm's. */
+export const OLDEST = 14;
+export const LAST = 17;
 
-/**
- * The servers that plans are checked on, each with its name: npm's, and the oldest one of the system that has at least
- * this version.
- */
+/** npm's server, and the oldest one installed on the system that has at least this version, each with its name. */
 export async function versionsFrom(
-	oldest: number,
+	oldest = OLDEST,
 ): Promise<readonly { readonly name: string; readonly options: PostgresOptions }[]> {
 	const older = await systemBinaries(oldest, LAST);
 	const all: PostgresOptions[] = [{ own: true }, ...(older === null ? [] : [{ own: true, binDirectory: older }])];

@@ -24,7 +24,7 @@ const TYPES = ["a", "b"];
 const LIMIT = 50;
 const VERBS = ["listAttempts", "listAttemptSummaries", "listFollowedAttempts"] as const;
 
-describe.each(await versionsFrom(14))("$name", ({ options }) => {
+describe.each(await versionsFrom())("$name", ({ options }) => {
 	let server: PostgresServer;
 	let storage: PostgresStorage;
 	let client: Client;
@@ -222,7 +222,7 @@ describe.each(await versionsFrom(14))("$name", ({ options }) => {
 				const like = toStoredId(ids[55]!);
 				await send.call(client, {
 					text: `INSERT INTO posthorn.attempts SELECT (jsonb_populate_record(a, '{"id": "${like.slice(0, -1)}~", "attempt": 999}')).*
-					FROM posthorn.attempts a WHERE a.id = '${like}'`,
+						FROM posthorn.attempts a WHERE a.id = '${like}'`,
 				});
 			}
 			return send.apply(this, args);
@@ -293,9 +293,9 @@ describe.each(await versionsFrom(14))("$name", ({ options }) => {
 	// To find replays of its failed deliveries, it read all attempts of their webhook.
 	test("a page reads few rows, even if PostgreSQL expects few attempts of any webhook", async () => {
 		await client.query(`
-		INSERT INTO posthorn.attempts
-		SELECT (jsonb_populate_record(a, jsonb_build_object('project_no', project_no + n, 'webhook_no', webhook_no + n))).*
-		FROM posthorn.attempts a CROSS JOIN generate_series(1, 500) n WHERE seq = 1 AND attempt = 1`);
+			INSERT INTO posthorn.attempts
+			SELECT (jsonb_populate_record(a, jsonb_build_object('project_no', project_no + n, 'webhook_no', webhook_no + n))).*
+			FROM posthorn.attempts a CROSS JOIN generate_series(1, 500) n WHERE seq = 1 AND attempt = 1`);
 		await client.query("ANALYZE posthorn.attempts");
 		for (const filter of Object.values(filled))
 			for (const verb of VERBS) expectFewRows((await readsOf(verb, filter)).reads);

@@ -25,7 +25,7 @@ const PROJECTS = 3_000;
 /** The most that a page, a step or a count reads here. */
 const FEW = 100;
 
-describe.each(await versionsFrom(14))("$name", ({ options }) => {
+describe.each(await versionsFrom())("$name", ({ options }) => {
 	let server: PostgresServer;
 	let storage: PostgresStorage;
 	let client: Client;
