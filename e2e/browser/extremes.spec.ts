@@ -228,7 +228,7 @@ test("the log says which events it doesn't list because a webhook is paused", as
 	await expect(page.getByRole("table", { name: "Deliveries" }).getByRole("row")).toHaveCount(1 + 1);
 	const note = page.getByText("1 event for Newsletter (paused) waits for its first attempt and isn't listed yet.");
 	await expect(note).toBeVisible();
-	// Of an order and of types for which nothing waits there, it said the same.
+	// It was also shown for an order and a type of which nothing waits there.
 	await shop.post(shop.path("/events"), { type: "chargeback.created", data: { order_id: "1006" } });
 	for (const filter of ["order_id=1006", "type=chargeback.created"]) {
 		await page.goto(dashboard.project(`/logs?${filter}`));

@@ -12,10 +12,10 @@ import { AttemptPlaces } from "./attempts/attempt-link.tsx";
 import classes from "./attempts/attempts.module.css";
 import type { NameOf } from "./filters/filter-words.ts";
 import { LogFilters } from "./filters/log-filters.tsx";
-import { HeldNote } from "./held-note.tsx";
 import { LogContext, type LogList } from "./log-context.ts";
-import { NothingMatches, NothingYet, SearchedNote } from "./log-states.tsx";
 import { isFiltered, type LogsSearch, viewOf } from "./search.ts";
+import { HeldNote } from "./states/held-note.tsx";
+import { NothingMatches, NothingYet, SearchedNote } from "./states/log-states.tsx";
 import type { useLogPage } from "./use-log-page.ts";
 import { ViewSwitch } from "./view-switch.tsx";
 

@@ -39,6 +39,7 @@ const titleOf = (states: ReadonlySet<Health["state"]>): string => {
 /** The deliveries that the outage holds up; without one, the pending and the failed ones. */
 function Outlook({ health, incident, now }: { health: Health; incident: Incident | undefined; now: number }) {
 	const { next_at } = health.waiting;
+	// Refreshed in time for the retry, unlike `now`.
 	const nearRetry = useNow(next_at === null ? 0 : Date.parse(next_at));
 	if (incident === undefined) return waitingSentence(health, Math.max(now, nearRetry));
 	const late = backlogSentence(health.backlog, now);

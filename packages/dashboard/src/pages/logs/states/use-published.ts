@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { type EventMatch, eventQuery, referencedEventsQuery } from "../../api/events.ts";
-import type { EventType } from "../../api/model.ts";
-import { type LogsSearch, valuesOf } from "./search.ts";
+import { type EventMatch, eventQuery, referencedEventsQuery } from "../../../api/events.ts";
+import type { EventType } from "../../../api/model.ts";
+import { type LogsSearch, valuesOf } from "../search.ts";
 
 /** An event that was published, whether or not it was delivered to anyone. */
 export interface Published {

@@ -1,13 +1,13 @@
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { healthQuery } from "../../api/health.ts";
-import type { Webhook } from "../../api/webhooks.ts";
-import { isBehind, waitingSince, webhookName } from "../../lib/health/health.ts";
-import { isolated } from "../../lib/text/names.ts";
-import { plural } from "../../lib/text/numbers.ts";
-import { useNow } from "../../ui/hooks/use-now.ts";
-import { AnchorLink } from "../../ui/links.tsx";
-import { type LogsSearch, valuesOf } from "./search.ts";
+import { healthQuery } from "../../../api/health.ts";
+import type { Webhook } from "../../../api/webhooks.ts";
+import { isBehind, waitingSince, webhookName } from "../../../lib/health/health.ts";
+import { isolated } from "../../../lib/text/names.ts";
+import { plural } from "../../../lib/text/numbers.ts";
+import { useNow } from "../../../ui/hooks/use-now.ts";
+import { AnchorLink } from "../../../ui/links.tsx";
+import { type LogsSearch, valuesOf } from "../search.ts";
 import { namesEvents, usePublished } from "./use-published.ts";
 
 /** If there are more, a number says it better. */
@@ -19,11 +19,8 @@ interface HeldNoteProps {
 	search: LogsSearch;
 }
 
-/**
- * What a list of deliveries leaves out: events that wait for their first attempt, because a webhook is paused or behind.
- * Nothing if the filters exclude them.
- */
-export function HeldNote({ projectId, webhooks = [], search }: HeldNoteProps) {
+/** Webhooks that are paused or behind, each with how many events of the search wait there for their first attempt. */
+function useHeld({ projectId, webhooks = [], search }: HeldNoteProps) {
 	const chosen = valuesOf(search, "webhook_id");
 	const types = valuesOf(search, "type");
 	const states = valuesOf(search, "state");
@@ -41,20 +38,30 @@ export function HeldNote({ projectId, webhooks = [], search }: HeldNoteProps) {
 	// A webhook's own backlog is as of the last change or published event. The health follows each attempt.
 	const { data: healths } = useQuery({ ...healthQuery(projectId), enabled: isShown });
 	const backlogs = new Map(healths?.map(({ webhook_id, backlog }) => [webhook_id, backlog]));
-	const isNamed = namesEvents(search);
 	const { published = [] } = usePublished(projectId, search, isShown);
-	/** How many of the events that may be listed wait: of an order, only its own. */
-	const countOf = ({ events }: Webhook, { events: all, oldest_at: oldest }: Webhook["backlog"]) =>
-		!isNamed
-			? all
-			: published.filter(({ type, created_at: at }) => events.includes(type) && oldest !== null && at >= oldest).length;
-	const held = mayHold.flatMap((webhook) => {
+	const countOf = ({ events: types }: Webhook, { events, oldest_at: oldest }: Webhook["backlog"]) => {
+		if (!namesEvents(search)) return events;
+		// Of an order, only its own.
+		return published.filter(({ type, created_at: at }) => types.includes(type) && oldest !== null && at >= oldest)
+			.length;
+	};
+	if (!isShown) return [];
+	return mayHold.flatMap((webhook) => {
 		const backlog = backlogs.get(webhook.id);
 		if (backlog === undefined || !isHeld(webhook, backlog)) return [];
 		const count = countOf(webhook, backlog);
 		return count === 0 ? [] : [{ ...webhook, count }];
 	});
-	if (!isShown || held.length === 0) return null;
+}
+
+/**
+ * What a list of deliveries leaves out: events that wait for their first attempt, because a webhook is paused or behind.
+ * Nothing if the filters exclude them.
+ */
+export function HeldNote(props: HeldNoteProps) {
+	const { projectId } = props;
+	const held = useHeld(props);
+	if (held.length === 0) return null;
 	const total = held.reduce((sum, { count }) => sum + count, 0);
 	// An event that waits for two webhooks is two deliveries.
 	const what = held.length === 1 ? plural(total, "event") : plural(total, "delivery");

@@ -1,7 +1,7 @@
-import type { ListedAttempt } from "../../api/attempts.ts";
-import type { DeliverySummary } from "../../api/deliveries.ts";
-import type { EventType } from "../../api/model.ts";
-import type { AttemptStatus } from "../../lib/attempts/attempt-words.ts";
+import type { ListedAttempt } from "../../../api/attempts.ts";
+import type { DeliverySummary } from "../../../api/deliveries.ts";
+import type { EventType } from "../../../api/model.ts";
+import type { AttemptStatus } from "../../../lib/attempts/attempt-words.ts";
 
 const NOW = Date.now();
 const MINUTE_MS = 60_000;

@@ -1,19 +1,19 @@
 import { Button, Text } from "@mantine/core";
 import { IconActivity, IconCheck, IconFilterOff, IconSendOff } from "@tabler/icons-react";
-import type { Searched } from "../../api/attempts.ts";
-import { useProjectId, useSession } from "../../api/session.ts";
-import type { Webhook } from "../../api/webhooks.ts";
-import { formatCount } from "../../lib/text/numbers.ts";
-import { shortTime } from "../../lib/text/time.ts";
-import { useNow } from "../../ui/hooks/use-now.ts";
-import { ButtonLink } from "../../ui/links.tsx";
-import { Section } from "../../ui/page/page.tsx";
-import { EmptyState } from "../../ui/page/states.tsx";
-import { AttemptsTable } from "./attempts/attempts-table.tsx";
-import { DeliveriesTable } from "./deliveries/deliveries-table.tsx";
+import type { Searched } from "../../../api/attempts.ts";
+import { useProjectId, useSession } from "../../../api/session.ts";
+import type { Webhook } from "../../../api/webhooks.ts";
+import { formatCount } from "../../../lib/text/numbers.ts";
+import { shortTime } from "../../../lib/text/time.ts";
+import { useNow } from "../../../ui/hooks/use-now.ts";
+import { ButtonLink } from "../../../ui/links.tsx";
+import { Section } from "../../../ui/page/page.tsx";
+import { EmptyState } from "../../../ui/page/states.tsx";
+import { AttemptsTable } from "../attempts/attempts-table.tsx";
+import { DeliveriesTable } from "../deliveries/deliveries-table.tsx";
+import { hasOneFilter, type LogsSearch, type LogView } from "../search.ts";
+import { EventList } from "../text/event-list.tsx";
 import { EXAMPLE_ATTEMPTS, EXAMPLE_DELIVERIES, EXAMPLE_WEBHOOK_NAME } from "./examples.ts";
-import { hasOneFilter, type LogsSearch, type LogView } from "./search.ts";
-import { EventList } from "./text/event-list.tsx";
 import { undeliveredWords } from "./undelivered-words.ts";
 import { usePublished } from "./use-published.ts";
 
@@ -97,7 +97,7 @@ interface NothingMatchesProps {
 	onClear: () => void;
 }
 
-/** A filter without results. Events of an order or a customer exist even if no webhook wanted them. */
+/** A filter without results. Events of an order or a customer exist even if no webhook receives them. */
 export function NothingMatches({ search, webhooks, onClear }: NothingMatchesProps) {
 	const { published = [], matches } = usePublished(useProjectId(), search);
 	return (

@@ -4,7 +4,7 @@ import { undeliveredWords } from "./undelivered-words.ts";
 test("says which types no webhook receives, and what may have kept the others", () => {
 	const webhooks = [{ events: ["purchase.completed" as const] }, { events: ["delivery.success" as const] }];
 	expect(undeliveredWords(new Set(["purchase.refunded"]), webhooks)).toBe(
-		"No webhook receives purchase.refunded. A webhook gets the event types that are chosen in its settings, from then on.",
+		"No webhook receives purchase.refunded. A webhook receives the event types selected in its settings, from then on.",
 	);
 	expect(undeliveredWords(new Set(["purchase.completed"]), webhooks)).toBe(
 		"purchase.completed waits for its first attempt, or was published before a webhook received it.",
@@ -15,7 +15,7 @@ test("says which types no webhook receives, and what may have kept the others", 
 			webhooks,
 		),
 	).toBe(
-		"No webhook receives purchase.refunded or chargeback.created. A webhook gets the event types that are chosen in its settings, from then on. purchase.completed and delivery.success wait for their first attempt, or were published before a webhook received them.",
+		"No webhook receives purchase.refunded or chargeback.created. A webhook receives the event types selected in its settings, from then on. purchase.completed and delivery.success wait for their first attempt, or were published before a webhook received them.",
 	);
 	expect(undeliveredWords(new Set(["purchase.refunded"]), undefined)).toBe("");
 });
