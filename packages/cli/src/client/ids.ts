@@ -5,8 +5,8 @@ const PREFIXES = { project: "proj_", webhook: "wh_", event: "evt_", attempt: "at
 type Kind = keyof typeof PREFIXES;
 
 /**
- * Checks ids that options give: for one of another kind, or a script's empty variable, the service would find nothing,
- * or something else.
+ * Checks the ids in options: with one of another kind, or a script's empty variable, the service would find nothing, or
+ * something else.
  *
  * @throws UsageError
  */
@@ -18,11 +18,11 @@ export function checkIds(given: { readonly [Of in Exclude<Kind, "attempt">]?: st
 	}
 }
 
-/** The same for an argument that is the id of one of these kinds. @throws UsageError */
+/** The same for an argument, which must be the id of one of these kinds. @throws UsageError */
 export function checkArgument(id: string, ...kinds: readonly Kind[]): void {
 	if (kinds.some((kind) => isId(id, kind))) return;
-	const which = kinds.map((kind) => `${kind}'s (${PREFIXES[kind]}…)`).join(" or ");
-	throw new UsageError([`The id is "${id}"; give the ${which}.`]);
+	const which = kinds.map((kind) => `of the ${kind}, ${PREFIXES[kind]}…`).join(", or ");
+	throw new UsageError([`The id is "${id}"; give the id ${which}.`]);
 }
 
 const isId = (id: string, kind: Kind): boolean => id.startsWith(PREFIXES[kind]);

@@ -23,7 +23,7 @@ export async function replay(options: ReplayOptions): Promise<void> {
 		throw new UsageError(["--allow-remote is for --to: without it, the service sends to the project's webhooks."]);
 	const { webhook, status = "failed", event, since, until } = options;
 	if (since !== undefined && until !== undefined && parseSpan(since) <= parseSpan(until, "--until"))
-		throw new UsageError([`--since ${since} is after --until ${until}, so nothing is in between: swap them.`]);
+		throw new UsageError([`--since ${since} must be longer ago than --until ${until}.`]);
 	if (status !== "failed" && status !== "delivered" && status !== "any")
 		throw new UsageError([`--status is "${status}"; it must be failed (the default), delivered or any.`]);
 	const selection = selectionOf(options);
