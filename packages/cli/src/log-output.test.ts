@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const MODULE = fileURLToPath(new URL("log-output.ts", import.meta.url));
 
-/** So that a reader which is only delayed, because the machine is busy, doesn't take too long. */
+/** Stops the clock that finds a reader too slow: a busy machine may only delay it. */
 const UNHURRIED = "performance.now = () => 0;";
 
 /** Runs a script with an output on standard output; the log's reader is `read`. */

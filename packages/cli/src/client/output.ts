@@ -67,7 +67,7 @@ export const widthsOf = (headings: readonly string[], rows: readonly (readonly s
 	headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => widthOf(row[i] ?? ""))));
 
 /** What separates columns. */
-const GAP = "  ";
+export const GAP = "  ";
 
 /** Rows in aligned columns, under their headings. */
 export function printTable(
@@ -92,9 +92,9 @@ export interface FlexibleColumn {
 }
 
 /**
- * A table that fits into the terminal's lines, if its other columns do.
+ * A table whose lines fit into the terminal, if its other columns do.
  *
- * @param flexible columns that are left out or cut, the first ones first
+ * @param flexible columns that may be cut or left out, the least informative first
  */
 export function fitted(
 	headings: readonly string[],

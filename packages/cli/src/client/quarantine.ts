@@ -124,7 +124,7 @@ function totalOf(waiting: readonly Waiting[]): string {
 	return `${parts.join(" and ")} ${first + again === 1 ? "waits" : "wait"} for ${webhooks(waiting.length)}.`;
 }
 
-/** Columns of the table, those first that tell least about a webhook. */
+/** Columns that may be cut, the least informative first. */
 const FLEXIBLE = [
 	{ heading: "PROJECT", least: 10 },
 	{ heading: "URL", least: 16 },

@@ -51,7 +51,7 @@ export const allWebhooks = (client: Client, project: string, signal?: AbortSigna
 
 /** The most columns of a description in the table: it may have 200 characters. */
 const DESCRIPTION_WIDTH = 30;
-/** Columns of the table, those first that tell least about a webhook. */
+/** Columns that may be cut, the least informative first. */
 const FLEXIBLE = [
 	{ heading: "EVENTS", least: 10 },
 	{ heading: "URL", least: 16 },

@@ -2,7 +2,7 @@ import { migratePostgres } from "@posthorn/server/storage/postgres";
 import { printJson } from "../client/output.ts";
 import { UsageError } from "../command-error.ts";
 import { configOf } from "../flags.ts";
-import { reportWarnings } from "../warnings.ts";
+import { reportWarnings } from "./warnings.ts";
 
 /** `posthorn migrate`: migrates the schema ahead of an upgrade, while nodes keep running. */
 export async function migrate(options: { readonly databaseUrl?: string; readonly json?: boolean }): Promise<void> {

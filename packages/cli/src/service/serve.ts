@@ -9,10 +9,10 @@ import { StartRefused } from "../command-error.ts";
 import { configOf } from "../flags.ts";
 import { createLogger } from "../logger.ts";
 import { listenForStop } from "../stop-signals.ts";
-import { reportWarnings } from "../warnings.ts";
 import { banner } from "./banner.ts";
 import { findingErrorLine } from "./finding-line.ts";
 import { giveMemoryBackWhenQuiet } from "./memory.ts";
+import { reportWarnings } from "./warnings.ts";
 
 const UNEXPECTED = "an unexpected error, so the service exits. Uncommitted attempts are repeated after the next start";
 

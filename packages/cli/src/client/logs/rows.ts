@@ -1,11 +1,10 @@
 /** Attempts as rows of a table. */
 import { colors } from "../../colors.ts";
-import { atTerminal, clean, colored, cut, printJson, terminalWidth, widthOf } from "../output.ts";
+import { atTerminal, clean, colored, cut, GAP, printJson, terminalWidth, widthOf } from "../output.ts";
 import { allWebhooks } from "../webhooks.ts";
 import type { Attempt, Reading } from "./attempts.ts";
 
-const GAP = "  ";
-/** Below the event's type. */
+/** As wide as what precedes the event's type. */
 const INDENT = " ".repeat(12);
 /** The widest name of an event type, and of an event id that the service made. */
 const [TYPE_WIDTH, ID_WIDTH] = [21, 30];
@@ -44,31 +43,28 @@ export function printer({ client, project, signal }: Reading, json: boolean) {
 			if (begun !== day) console.log(colors.dim(begun));
 			day = begun;
 			const description = clean(descriptions.get(attempt.webhook_id)!);
-			const { row, isNamed } = rowOf(attempt, description, {
-				isOne,
-				withId: webhooks.get(attempt.url)!.size > 1,
-			});
+			const { row, isNamed } = rowOf(attempt, description, { isOne, withId: webhooks.get(attempt.url)!.size > 1 });
 			console.log(row);
 			if (isOne || isNamed || attempt.status === "delivered") continue;
-			console.log(
-				colors.dim(cut(`${INDENT}${attempt.webhook_id}${GAP}${description || clean(attempt.url)}`, terminalWidth())),
-			);
+			const name = `${INDENT}${attempt.webhook_id}${GAP}${description || clean(attempt.url)}`;
+			console.log(colors.dim(cut(name, terminalWidth())));
 		}
 	};
 }
 
-/** What is known of the webhooks: whether all attempts are one's, and whether only the id tells this one from another. */
-interface Known {
+interface Naming {
+	/** Whether all attempts are for one webhook. */
 	readonly isOne: boolean;
+	/** Whether another webhook has the same URL, so that only the id tells them apart. */
 	readonly withId: boolean;
 }
 
 /**
- * At a terminal, one line: what doesn't fit is cut or left out, first what tells least about the attempt.
+ * At a terminal, one line: what doesn't fit is cut or left out, the least informative first.
  *
- * @returns the line, and whether it says which webhook it was
+ * @returns the line, and whether it names the webhook
  */
-function rowOf(attempt: Attempt, description: string, { isOne, withId }: Known) {
+function rowOf(attempt: Attempt, description: string, { isOne, withId }: Naming) {
 	const { started_at, event_type, event_id, order_id, status, status_code, error_code, response_ms } = attempt;
 	const head = [
 		colors.dim(new Date(started_at).toTimeString().slice(0, 8)),
@@ -91,7 +87,7 @@ function rowOf(attempt: Attempt, description: string, { isOne, withId }: Known) 
 	room -= result.length + GAP.length;
 	const orderText = cut(`order ${clean(order_id ?? "")}`, atTerminal(ORDER_WIDTH.most));
 	const leastName = Math.min(LEAST_NAME, widthOf(description) || LEAST_NAME);
-	// Its order doesn't tell apart an event's attempts for several webhooks.
+	// The order doesn't tell an event's attempts for several webhooks apart, so it leaves room for the name.
 	const reserved = isOne || withId ? 0 : GAP.length + leastName;
 	const order = order_id === null ? "" : fit(orderText, { least: ORDER_WIDTH.least, reserved });
 	const name = fit(`${description && `${description}${GAP}`}${clean(attempt.url)}`, { least: leastName });
