@@ -58,9 +58,7 @@ test("failed tests of Playwright are named, and files that can't be loaded", () 
 });
 
 function write(name: string, text: string) {
-	const path = join(folder, name);
-	writeFileSync(path, text);
-	return path;
+	writeFileSync(join(folder, name), text);
 }
 
 function run(program: string, ...args: string[]) {

@@ -1,13 +1,13 @@
 import { Signal } from "@posthorn/testkit/signal";
 import { type Clock, systemClock, type Timer } from "../src/base/clock.ts";
 
-/** Longer waits, such as for a locked row or at shutdown, depend on what else a test does. Milliseconds. */
+/** Longer waits, such as for a locked row or at shutdown, may end only with what a test does next. Milliseconds. */
 const SHORT_MS = 20;
 
 let waiting = 0;
 const idle = new Signal();
 
-/** Real time, for engines whose tests wait until what they do under a virtual clock is done. */
+/** Real time for an engine's batches. Tests that drive the engine by a virtual clock can wait for them. */
 export const diskClock: Clock = {
 	...systemClock,
 	setTimeout(fire, ms): Timer {
@@ -36,8 +36,8 @@ export const diskClock: Clock = {
 	},
 };
 
-/** Whether an engine waits briefly before it goes on: outcomes gather before they are committed together. */
+/** Whether an engine is waiting briefly, to batch outcomes into one commit. */
 export const isDiskWaiting = (): boolean => waiting > 0;
 
-/** Resolves once none does. */
-export const diskQuiet = (): Promise<void> => idle.until("what gathers to be committed", () => waiting === 0);
+/** Resolves once no engine is. */
+export const diskQuiet = (): Promise<void> => idle.until("batches to be committed", () => waiting === 0);

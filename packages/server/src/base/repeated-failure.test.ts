@@ -24,7 +24,7 @@ function logged(isFailure?: (error: unknown) => boolean) {
 	return { clock, lines, failure };
 }
 
-test("errors that are bugs are all logged, and are no outage", () => {
+test("logs every bug, and counts none as an outage", () => {
 	const { lines, failure } = logged((error) => error instanceof Away);
 	for (let n = 0; n < 3; n++) failure.failed(new TypeError("bug"), { projectId: "proj_1" });
 	failure.succeeded();

@@ -24,7 +24,7 @@ interface Messages {
 	readonly over: string;
 	/** The level at which failures are logged; `error` by default. */
 	readonly level?: "warn" | "error";
-	/** Whether an error is a failure. Others are bugs, whose every stack is logged. All are failures by default. */
+	/** Whether an error is a failure; by default, all are. Others are bugs, each of which is logged with its stack. */
 	readonly isFailure?: (error: unknown) => boolean;
 }
 

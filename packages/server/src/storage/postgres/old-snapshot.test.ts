@@ -35,13 +35,13 @@ const RESET = `
 	ALTER INDEX posthorn.lanes_by_stretch RESET (fillfactor)`;
 
 /**
- * How many pages of these tables all sessions so far have read. A session reports its own when it ends. In PostgreSQL 14,
- * that report arrives later, so this test needs a newer one.
+ * How many pages of these tables all sessions so far have read. A session reports its own when it ends. PostgreSQL 14
+ * counts them some time later, so this test needs a newer version.
  */
 const PAGES = `
 	SELECT sum(heap_blks_hit + heap_blks_read)::integer AS pages FROM pg_statio_user_tables
 	WHERE schemaname = 'posthorn' AND relname IN ('logs', 'lanes')`;
-/** Sessions other than this one and the dump, of which some may still have to report what they read. */
+/** Sessions other than this one and the dump. They have yet to report what they read. */
 const OTHERS = `
 	SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'
 		AND pid <> pg_backend_pid() AND application_name <> 'dump'`;
@@ -53,7 +53,7 @@ describe.each(await versionsFrom(15))("$name while a transaction keeps an old sn
 	let dump: Client;
 
 	beforeAll(async () => {
-		// Vacuuming reads pages, too. It would come about once a minute.
+		// It reads pages, too, about once a minute.
 		server = await PostgresServer.start({ ...options, settings: { autovacuum: "off" } });
 	});
 	afterAll(() => server.stop());

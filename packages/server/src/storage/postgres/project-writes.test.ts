@@ -10,7 +10,7 @@ import { PROJECT_WRITES } from "../../base/budgets.ts";
 import type { PostgresStorage } from "./index.ts";
 
 const WRITES = 100;
-/** How long writes wait for rows that another session locks, milliseconds. Each test looks at others meanwhile. */
+/** How long writes wait for rows that another session locks, milliseconds. Meanwhile, each test checks the calls of other projects. */
 const PATIENCE_MS = 5_000;
 
 // Four changes of one project, locked by its own transaction, once kept every other project's calls waiting.

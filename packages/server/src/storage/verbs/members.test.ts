@@ -8,7 +8,7 @@ import { patientLocks } from "../../../test/storage/postgres/patient-locks.ts";
 import { LEASE_TERM_MS, openNode, worldOf } from "../../../test/storage/postgres/world.ts";
 import { openPostgresStorage } from "../postgres/index.ts";
 
-/** How long each node waits for rows while the other comes to wait for them, too, milliseconds. */
+/** How long a node waits for rows that the test or the other node has locked, milliseconds. */
 const PATIENCE_MS = 10_000;
 
 // Each counted before the other's invitation was stored.

@@ -114,8 +114,8 @@ const ofEvents = (most: string, condition = "") =>
 	`${backwards(`seq = ANY ($seqs::bigint[]) ${condition}`)} LIMIT ${most}::bigint`;
 
 /**
- * The same by one descent for each event and day, for servers that don't read lists in order. Each has the limit, so that
- * the planner prefers this index for each of them.
+ * The same by one descent for each event and day, for servers that don't read lists in order. Each descent has the limit,
+ * too, for the same reason.
  */
 const ofEachEvent = (most: string, condition = "") => `
 	SELECT one.* FROM unnest($seqs::bigint[]) AS listed (no) CROSS JOIN LATERAL (
