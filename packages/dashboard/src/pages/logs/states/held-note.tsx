@@ -8,7 +8,7 @@ import { plural } from "../../../lib/text/numbers.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { AnchorLink } from "../../../ui/links.tsx";
 import { type LogsSearch, valuesOf } from "../search.ts";
-import { namesEvents, usePublished } from "./use-published.ts";
+import { namesEvents, type Published, usePublished } from "./use-published.ts";
 
 /** If there are more, a number says it better. */
 const NAMED = 2;
@@ -39,11 +39,12 @@ function useHeld({ projectId, webhooks = [], search }: HeldNoteProps) {
 	const { data: healths } = useQuery({ ...healthQuery(projectId), enabled: isShown });
 	const backlogs = new Map(healths?.map(({ webhook_id, backlog }) => [webhook_id, backlog]));
 	const { published = [] } = usePublished(projectId, search, isShown);
-	const countOf = ({ events: types }: Webhook, { events, oldest_at: oldest }: Webhook["backlog"]) => {
+	const countOf = (webhook: Webhook, { events, oldest_at: oldest }: Webhook["backlog"]) => {
 		if (!namesEvents(search)) return events;
 		// Of an order, only its own.
-		return published.filter(({ type, created_at: at }) => types.includes(type) && oldest !== null && at >= oldest)
-			.length;
+		const isWaiting = ({ type, created_at }: Published) =>
+			webhook.events.includes(type) && oldest !== null && created_at >= oldest;
+		return published.filter(isWaiting).length;
 	};
 	if (!isShown) return [];
 	return mayHold.flatMap((webhook) => {

@@ -14,8 +14,8 @@ export const namesEvents = ({ order_id, customer_email, event_id }: LogsSearch):
 	order_id !== undefined || customer_email !== undefined || event_id !== undefined;
 
 /**
- * The published events that a search names, and those of an order or a customer with what finds them; undefined until
- * they are known, and if none are named or it isn't `enabled`.
+ * The published events that a search names: undefined until they are known, and if it names none or isn't `enabled`.
+ * `matches` are those of an order or a customer, each with what matched.
  */
 export function usePublished(
 	projectId: string,
