@@ -144,7 +144,7 @@ export function clientFor(login: Login): Client {
 	return client;
 }
 
-/** Whether a response is the service's, by headers on each of them: another server may respond with JSON, too. */
+/** Whether the service sent a response, by headers that all of its responses have. Other servers send JSON, too. */
 function isPosthorn({ headers }: Response): boolean {
 	if (headers.has("posthorn-api")) return true;
 	// Earlier versions of the service.

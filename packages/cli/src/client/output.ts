@@ -108,16 +108,18 @@ export function fitted(
 		.filter(({ at }) => at >= 0)
 		.map(({ at, least }) => ({ at, spare: Math.max(0, full[at]! - least) }));
 	let over = full.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - terminalWidth();
+	// Leaves columns out until it is enough to cut the others.
 	while (columns.length > 0 && over > columns.reduce((sum, { spare }) => sum + spare, 0)) {
 		const { at } = columns.shift()!;
-		over -= full[at]! + GAP.length;
 		widths[at] = 0;
+		over -= full[at]! + GAP.length;
 	}
 	for (const { at, spare } of columns) {
 		const less = Math.min(Math.max(0, over), spare);
 		widths[at]! -= less;
 		over -= less;
 	}
+	// Only flexible columns are cut: others may have colors.
 	const fit = (cells: readonly string[]) =>
 		cells.map((cell, i) => (widths[i] === full[i] ? cell : cut(cell, widths[i]!))).filter((_, i) => widths[i]! > 0);
 	return [fit(headings), rows.map(fit)];

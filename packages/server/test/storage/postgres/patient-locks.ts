@@ -6,7 +6,7 @@ import { Connections } from "../../../src/storage/postgres/connection/connection
  */
 export function patientLocks(waitMs: number): Disposable {
 	const { transaction } = Connections.prototype;
-	// With a limit, it calls itself without one.
+	// With a limit, the original calls this method again, without one.
 	let isInner = false;
 	Connections.prototype.transaction = function (this: Connections, ...[pool, work, lockMs]) {
 		if (isInner || pool !== "waiting") return transaction.call(this, pool, work, lockMs);
