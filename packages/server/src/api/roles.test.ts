@@ -9,8 +9,7 @@ import { apiRoutes } from "./routes/index.ts";
 const EXPECTED = {
 	createProject: "operator",
 	listProjects: "any",
-	// A project's key sees it in the list, too.
-	getProject: "viewer",
+	getProject: "viewer, people",
 	updateProject: "owner, people",
 	installDeveloperApp: "owner, people",
 	removeDeveloperApp: "owner, people",

@@ -102,6 +102,7 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 		route("GET", `${path}/{project_id}`, "getProject", {
 			summary: "Get a project",
 			access: "project",
+			peopleOnly: true,
 			success: { status: 200, description: "The project.", schema: Project },
 			async handler({ params: { projectId } }) {
 				return presentProject(found("project", await storage.getProject({ projectId })));
