@@ -33,7 +33,7 @@ export interface ServeOptions extends Readonly<Record<string, unknown>> {
 export async function serve({ json = false, ...options }: ServeOptions): Promise<void> {
 	const config = configOf(options);
 	const logger = await createLogger(config.logLevel, json);
-	reportWarnings((warning) => logger.warn({ name: warning.name }, warning.message));
+	reportWarnings(({ name, code, detail, message }) => logger.warn({ name, code, detail }, message));
 	const fail = (error: unknown, message: string): never => {
 		logger.fatal({ err: error }, message);
 		console.error(message);
