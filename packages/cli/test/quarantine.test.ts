@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -159,6 +159,20 @@ test("what a release will send is shown with the question, and only its result o
 	const { out, err } = await operator.run(["release", "--yes"], { env });
 	expect(out).toBe("Released: deliveries continue within a second.\n");
 	expect(err).toMatch(/^restored.*\nPROJECT +WEBHOOK .*\nShop +wh_1 .*\n2 first attempts wait for 1 webhook\.\n$/);
+});
+
+// Its width was that of standard output: a file got the table cut, and the terminal got it whole.
+test.runIf(process.platform === "linux")("what a release will send fits into the terminal that shows it", async () => {
+	here.waiting = [{ id: "proj_1", name: "Shop", webhooks: [{ ...pending("wh_1"), url: `https://${"x".repeat(90)}` }] }];
+	const shownWith = async (rest: string) => {
+		const settings = `POSTHORN_PORT=${here.port} POSTHORN_OPERATOR_KEY=${OURS} NO_COLOR=1`;
+		const { shown } = await operator.runAtTerminal(`stty cols 80; ${settings} posthorn release --yes ${rest}`);
+		return shown;
+	};
+	const shown = await shownWith("> result.txt");
+	expect(shown.split("\r\n").find((line) => line.startsWith("Shop "))).toMatch(/^.{79}…$/u);
+	await shownWith("2> table.txt");
+	expect(readFileSync(join(operator.home, "table.txt"), "utf8")).toContain(`https://${"x".repeat(90)}\n`);
 });
 
 // It said "--json lists all", but "posthorn release --json" lists nothing: it releases.

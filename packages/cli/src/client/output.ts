@@ -48,13 +48,19 @@ export const warn = (text: string): void => console.error(`${errorColors.yellow(
 export interface Output {
 	readonly print: (text: string) => void;
 	readonly colors: typeof colors;
+	/** Columns of the terminal. Unlimited elsewhere, and if it doesn't know them. */
+	readonly width: () => number;
 }
 
-export const STANDARD_OUTPUT: Output = { print: console.log, colors };
-export const STANDARD_ERROR: Output = { print: console.error, colors: errorColors };
-
-/** Columns of the terminal. Unlimited elsewhere, and if it doesn't know them. */
+/** Columns of the terminal that standard output goes to. Unlimited elsewhere, and if it doesn't know them. */
 export const terminalWidth = (): number => process.stdout.columns || Number.POSITIVE_INFINITY;
+
+export const STANDARD_OUTPUT: Output = { print: console.log, colors, width: terminalWidth };
+export const STANDARD_ERROR: Output = {
+	print: console.error,
+	colors: errorColors,
+	width: () => process.stderr.columns || Number.POSITIVE_INFINITY,
+};
 
 /** A width that only applies at a terminal: a file gets everything. */
 export const atTerminal = (width: number): number => (process.stdout.isTTY ? width : Number.POSITIVE_INFINITY);
@@ -100,6 +106,7 @@ export function fitted(
 	headings: readonly string[],
 	rows: readonly (readonly string[])[],
 	flexible: readonly FlexibleColumn[],
+	{ width } = STANDARD_OUTPUT,
 ): [headings: readonly string[], rows: readonly (readonly string[])[]] {
 	const full = widthsOf(headings, rows);
 	const widths = [...full];
@@ -107,7 +114,7 @@ export function fitted(
 		.map(({ heading, least }) => ({ at: headings.indexOf(heading), least }))
 		.filter(({ at }) => at >= 0)
 		.map(({ at, least }) => ({ at, spare: Math.max(0, full[at]! - least) }));
-	let over = full.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - terminalWidth();
+	let over = full.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - width();
 	// Leaves columns out until it is enough to cut the others.
 	while (columns.length > 0 && over > columns.reduce((sum, { spare }) => sum + spare, 0)) {
 		const { at } = columns.shift()!;

@@ -145,7 +145,7 @@ function show(detail: string, waiting: readonly Waiting[], output: Output): void
 			clean(one.url),
 		]);
 	const headings = ["PROJECT", "WEBHOOK", "STATUS", "BACKLOG", "OLDEST", "RETRIES", "URL"];
-	if (rows.length > 0) printTable(...fitted(headings, rows, FLEXIBLE), output);
+	if (rows.length > 0) printTable(...fitted(headings, rows, FLEXIBLE, output), output);
 	if (waiting.length > ROWS)
 		note(`… and ${webhooks(waiting.length - ROWS)} more; posthorn quarantine --json lists all.`);
 	print(totalOf(waiting.filter(({ status }) => status === "active")));
