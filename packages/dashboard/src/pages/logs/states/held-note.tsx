@@ -28,10 +28,11 @@ function useHeld({ projectId, webhooks = [], search }: HeldNoteProps) {
 	const now = useNow(waitingSince(webhooks));
 	const isHeld = ({ status }: Webhook, backlog: Webhook["backlog"]) =>
 		backlog.events > 0 && (status === "paused" || isBehind({ state: "healthy", backlog }, now));
+	const isAsked = (type: string) => types.length === 0 || types.includes(type);
 	const mayHold = webhooks.filter(
 		(webhook) =>
 			(chosen.length === 0 || chosen.includes(webhook.id)) &&
-			(types.length === 0 || webhook.events.some((type) => types.includes(type))) &&
+			webhook.events.some(isAsked) &&
 			isHeld(webhook, webhook.backlog),
 	);
 	const isShown = !isExcluded && !search.unhandled && mayHold.length > 0;
@@ -43,7 +44,7 @@ function useHeld({ projectId, webhooks = [], search }: HeldNoteProps) {
 		if (!namesEvents(search)) return events;
 		// Of an order, only its own.
 		const isWaiting = ({ type, created_at }: Published) =>
-			webhook.events.includes(type) && oldest !== null && created_at >= oldest;
+			webhook.events.includes(type) && isAsked(type) && oldest !== null && created_at >= oldest;
 		return published.filter(isWaiting).length;
 	};
 	if (!isShown) return [];
