@@ -37,7 +37,7 @@ test("while a known token is looked up, all others who ask for it share its next
 	const after = ask("busy", wait);
 	// It fails for all of them, instead of again for each.
 	gates[1]!.reject(new Error("lost"));
-	for (const other of others) await expect(other).rejects.toThrow("lost");
+	await Promise.all(others.map((other) => expect(other).rejects.toThrow("lost")));
 	expect(gates).toHaveLength(3);
 	gates[2]!.resolve("again");
 	expect(await after).toBe("again");
