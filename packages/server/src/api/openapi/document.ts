@@ -49,7 +49,7 @@ const TAGS = [
 
 const DESCRIPTION = `Posthorn pushes a store's events to HTTPS endpoints: signed, in order, retried, with every attempt on record.
 
-Send an API key as \`Authorization: Bearer KEY\`. The operator's key sees every project. A project's key sees only its own: other projects get 404, and calls reserved for members or the operator get 403. Its scopes (\`publish\`, \`read\`, \`manage\`) limit what it may do there; a request beyond them gets 403. The operator's key and members aren't limited by scopes. Errors are \`application/problem+json\` (RFC 9457). For invalid input, \`errors\` lists what is wrong: only the first error of a list inside an event's or order's data, and only some if there are very many. Each response has \`Posthorn-Api: v1\`, and an \`X-Request-Id\`: yours, if you sent one.
+Send an API key as \`Authorization: Bearer KEY\`. The operator's key sees every project. A project's key sees only its own: other projects get 404, and calls reserved for members or the operator get 403. Its scopes (\`publish\`, \`read\`, \`manage\`) limit what it may do there; a request beyond them gets 403. The operator's key and members aren't limited by scopes. Errors are \`application/problem+json\` (RFC 9457). For invalid input, \`errors\` lists what is wrong: only the first error of a list inside an event's or order's data, and only some if there are very many. Each response to valid HTTP has \`Posthorn-Api: v1\`, and an \`X-Request-Id\`: yours, if you sent one.
 
 Strings are well-formed Unicode. In addition to the schemas, there are limits on sizes and nesting; a request beyond them gets 413, 422 or 431.`;
 
