@@ -4,8 +4,8 @@ const DISABLED = /--disable-warning[= ](\S+)/g;
 
 /**
  * Passes Node's warnings, such as those of a migration that waits, to `report` instead of printing them as Node does.
- * Those that `--disable-warning` names are left out. Does nothing if Node was told to print
- * none, to write them to a file, or to add stacks.
+ * Those that `--disable-warning` names are left out. Does nothing if Node was told to print none, to write them to a
+ * file, or to add stacks.
  */
 export function reportWarnings(report: (warning: NodeWarning) => void): void {
 	const { NODE_OPTIONS, NODE_REDIRECT_WARNINGS } = process.env;
