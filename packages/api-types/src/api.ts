@@ -3100,6 +3100,8 @@ export interface components {
             readonly backlog: {
                 /** @description How many events wait for their first attempt. */
                 readonly events: number;
+                /** @description The number of the oldest of them in the project's log. */
+                readonly oldest_seq: number | null;
                 /** @description When the oldest of them was published. */
                 readonly oldest_at: string | null;
             };
@@ -3159,6 +3161,8 @@ export interface components {
             readonly backlog: {
                 /** @description How many events wait for their first attempt. */
                 readonly events: number;
+                /** @description The number of the oldest of them in the project's log. */
+                readonly oldest_seq: number | null;
                 /** @description When the oldest of them was published. */
                 readonly oldest_at: string | null;
             };
@@ -3787,6 +3791,8 @@ export interface components {
             readonly backlog: {
                 /** @description How many events wait for their first attempt. */
                 readonly events: number;
+                /** @description The number of the oldest of them in the project's log. */
+                readonly oldest_seq: number | null;
                 /** @description When the oldest of them was published. */
                 readonly oldest_at: string | null;
             };
@@ -4269,6 +4275,8 @@ export interface components {
             readonly backlog: {
                 /** @description How many events wait for their first attempt. */
                 readonly events: number;
+                /** @description The number of the oldest of them in the project's log. */
+                readonly oldest_seq: number | null;
                 /** @description When the oldest of them was published. */
                 readonly oldest_at: string | null;
             };

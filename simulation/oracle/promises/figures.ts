@@ -123,9 +123,14 @@ async function checkBacklogs(
 	const backlogs = await storage.readBacklogs({ projectId: project.id, webhookIds: live.map(([{ id }]) => id) });
 	return new Map(
 		live.map(([{ id: webhookId }, count]) => {
-			const shown = backlogs.get(webhookId) ?? { events: 0, oldestAt: null };
+			const shown = backlogs.get(webhookId) ?? { events: 0, oldestSeq: null, oldestAt: null };
 			const backlog = backlogOf(count, shown.events);
-			const expected = { events: backlog.length, oldestAt: backlog[0]?.event.publishedAt ?? null };
+			const oldest = backlog[0]?.event;
+			const expected = {
+				events: backlog.length,
+				oldestSeq: oldest?.seq ?? null,
+				oldestAt: oldest?.publishedAt ?? null,
+			};
 			equal(witness, { projectId: project.id, webhookId }, "the backlog", shown, expected);
 			return [webhookId, backlog];
 		}),

@@ -27,16 +27,22 @@ export const referencedEventsQuery = (projectId: string, filter: ReferenceFilter
 export const eventQuery = (projectId: string, eventId: string) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "events", "one", eventId),
-		queryFn: ({ signal }) =>
-			api
-				.get("/v1/projects/{project_id}/events/{event_id}", {
+		queryFn: async ({ signal }) => {
+			let seq = 0;
+			try {
+				const { type } = await api.get("/v1/projects/{project_id}/events/{event_id}", {
 					path: { project_id: projectId, event_id: eventId },
 					signal,
-				})
-				.catch((error: unknown) => {
-					if (error instanceof ApiError && error.status === 404) return null;
-					throw error;
-				}),
+					onHeaders: (headers) => {
+						seq = Number(headers.get("x-posthorn-seq"));
+					},
+				});
+				return { seq, type };
+			} catch (error) {
+				if (error instanceof ApiError && error.status === 404) return null;
+				throw error;
+			}
+		},
 	});
 
 /** One step of a search for a text in events and responses, newest first; `cursor` is null for the first one. */

@@ -75,7 +75,7 @@ test("a webhook is idle until its first attempt", async () => {
 		last_delivered_at: null,
 		waiting: { count: 0, tests: 0, next_at: null },
 		dead_letters: 0,
-		backlog: { events: 0, oldest_at: null },
+		backlog: { events: 0, oldest_seq: null, oldest_at: null },
 		day: { delivered: 0, retrying: 0, failed: 0, success_rate: null, p95_ms: null },
 	});
 });
@@ -190,7 +190,7 @@ test("a paused webhook is paused regardless of its history, and reports its back
 	expect((await health(project))[0]).toMatchObject({
 		state: "paused",
 		failing_since: { status: "failed" },
-		backlog: { events: 2, oldest_at: created_at },
+		backlog: { events: 2, oldest_seq: 2, oldest_at: created_at },
 	});
 });
 

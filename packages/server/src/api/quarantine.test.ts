@@ -67,7 +67,7 @@ test("shows a restored database to everyone, its pending deliveries to the opera
 					url: api.receiver.url(),
 					description: "Accounting",
 					status: "paused",
-					backlog: { events: 1, oldest_at: expect.any(String) },
+					backlog: { events: 1, oldest_seq: 1, oldest_at: expect.any(String) },
 					waiting: { count: 0, tests: 0, next_at: null },
 				},
 			],
@@ -102,7 +102,10 @@ test("a project with thousands of webhooks is listed on several pages", async ()
 		(projectId === large ? ids : projectId === other ? ids.slice(0, 1) : [])
 			.filter((id) => id > after)
 			.slice(0, limit)
-			.map((id) => ({ webhook: { ...webhook!.webhook, id, projectId }, backlog: { events: 1, oldestAt: 1 } })),
+			.map((id) => ({
+				webhook: { ...webhook!.webhook, id, projectId },
+				backlog: { events: 1, oldestSeq: 1, oldestAt: 1 },
+			})),
 	);
 	const found: string[] = [];
 	let pages = 0;

@@ -38,7 +38,7 @@ test("a webhook is created with its secret, and found again without", async () =
 		description: "Büro",
 		status: "active",
 		max_in_flight: 100,
-		backlog: { events: 0, oldest_at: null },
+		backlog: { events: 0, oldest_seq: null, oldest_at: null },
 	});
 	expect((await api.call("GET", `${project}/webhooks/${webhook.id}`)).json).toEqual(webhook);
 	expect((await api.call("GET", `${project}/webhooks`)).json).toEqual({ data: [webhook], next_cursor: null });
@@ -280,8 +280,8 @@ test("reports a paused webhook's backlog, which can be skipped", async () => {
 	await api.publish(project);
 	await api.publish(project);
 	const waiting = await api.call("GET", webhook);
-	expect(waiting.json.backlog).toMatchObject({ events: 2 });
+	expect(waiting.json.backlog).toMatchObject({ events: 2, oldest_seq: 1 });
 	expect(waiting.json.backlog.oldest_at).toMatch(/Z$/);
 	const resumed = await api.call("PATCH", webhook, { body: { status: "active", from: "now" } });
-	expect(resumed.json.backlog).toEqual({ events: 0, oldest_at: null });
+	expect(resumed.json.backlog).toEqual({ events: 0, oldest_seq: null, oldest_at: null });
 });

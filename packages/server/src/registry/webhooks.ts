@@ -100,7 +100,7 @@ export interface WebhooksOptions {
 }
 
 const AT_ONCE = 200;
-const NO_BACKLOG: Backlog = { events: 0, oldestAt: null };
+const NO_BACKLOG: Backlog = { events: 0, oldestSeq: null, oldestAt: null };
 
 /**
  * Webhooks and their settings. Each change is made while the project's lanes are stopped, so once it returns, nothing

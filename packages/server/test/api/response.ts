@@ -41,7 +41,11 @@ export interface Json {
 	readonly response_body: string;
 	readonly request_headers: Record<string, string>;
 	readonly detail: string;
-	readonly backlog: { readonly events: number; readonly oldest_at: string | null };
+	readonly backlog: {
+		readonly events: number;
+		readonly oldest_seq: number | null;
+		readonly oldest_at: string | null;
+	};
 	readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
 	readonly data: readonly Json[] & Json;
 	readonly events: readonly Json[];

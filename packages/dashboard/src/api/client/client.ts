@@ -13,6 +13,8 @@ export interface CallOptions {
 	readonly query?: Readonly<Record<string, Scalar | readonly Scalar[] | null | undefined>>;
 	readonly body?: unknown;
 	readonly signal?: AbortSignal;
+	/** Is given the headers of a successful response. */
+	readonly onHeaders?: (headers: Headers) => void;
 }
 
 /** Paths whose data follows a stream of hints. */
@@ -73,6 +75,7 @@ export async function callApi<Body>(method: Method, template: string, options: C
 		if (RIGHTS_CHANGED.has(error.code)) void refreshSession();
 		throw error;
 	}
+	options.onHeaders?.(response.headers);
 	return (response.status === 204 ? undefined : JSON.parse(text)) as Body;
 }
 

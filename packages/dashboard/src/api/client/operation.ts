@@ -1,4 +1,5 @@
 import type { components, paths } from "@posthorn/api-types";
+import type { CallOptions } from "./client.ts";
 
 /** The schemas of the API's OpenAPI document, by name. */
 export type Schemas = components["schemas"];
@@ -41,7 +42,8 @@ type BodyOf<Operation> = Operation extends {
 /** A call's parameters; undefined, null and empty query values are omitted. */
 export type CallOf<P extends PathWith<V>, V extends Verb> = PathOf<paths[P][V]> &
 	QueryOf<paths[P][V]> &
-	BodyOf<paths[P][V]> & { readonly signal?: AbortSignal };
+	BodyOf<paths[P][V]> &
+	Pick<CallOptions, "signal" | "onHeaders">;
 
 /** The options may be omitted if none are required. */
 export type Arguments<P extends PathWith<V>, V extends Verb> =

@@ -27,7 +27,7 @@ function example(
 			max_in_flight: 1,
 			standard_webhooks: false,
 			created_at: new Date(NOW).toISOString(),
-			backlog: { events: 0, oldest_at: null },
+			backlog: { events: 0, oldest_seq: null, oldest_at: null },
 		},
 		health: {
 			webhook_id: id,
@@ -41,7 +41,7 @@ function example(
 			logged_since: new Date(NOW).toISOString(),
 			waiting: { count: 0, tests: 0, next_at: null },
 			dead_letters: 0,
-			backlog: { events: 0, oldest_at: null },
+			backlog: { events: 0, oldest_seq: null, oldest_at: null },
 			day: { delivered: 1, retrying: 0, failed: 0, success_rate: 1, p95_ms: 84 },
 			hours,
 		},

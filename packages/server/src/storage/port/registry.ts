@@ -51,7 +51,8 @@ export interface DeletedWebhook {
 /** Events pending their first attempt. Found by index, at a cost that doesn't grow with the backlog. */
 export interface Backlog {
 	readonly events: number;
-	/** When the oldest of them was appended, or null if there are none. */
+	/** The oldest of them, and when it was appended; null if there are none. */
+	readonly oldestSeq: number | null;
 	readonly oldestAt: number | null;
 }
 

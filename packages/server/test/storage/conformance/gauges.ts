@@ -67,7 +67,7 @@ export function describeGauges(harness: StorageHarness): void {
 						const waiting = seqs.filter((seq) => wanted(seq) && (seq > position || open.includes(seq)));
 						const oldestAt = waiting.length === 0 ? null : log[waiting[0]! - 1]!.at;
 						const backlogs = await world.storage.readBacklogs({ projectId: project, webhookIds: [webhook] });
-						expect(backlogs.get(webhook)).toEqual({ events: waiting.length, oldestAt });
+						expect(backlogs.get(webhook)).toEqual({ events: waiting.length, oldestSeq: waiting[0] ?? null, oldestAt });
 					}
 				}),
 				{ numRuns: 40 },
@@ -82,7 +82,7 @@ export function describeGauges(harness: StorageHarness): void {
 				projectId: project,
 				webhookIds: [webhook, foreign, world.id("webhook")],
 			});
-			expect(backlogs).toEqual(new Map([[webhook, { events: 2, oldestAt: START }]]));
+			expect(backlogs).toEqual(new Map([[webhook, { events: 2, oldestSeq: 1, oldestAt: START }]]));
 		});
 
 		test("an open event of a type that was removed and added again isn't in the backlog", async () => {

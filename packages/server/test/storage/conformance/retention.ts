@@ -159,6 +159,7 @@ export function describeRetention(harness: StorageHarness): void {
 			expect(await seqs(quiet)).toEqual([]);
 			expect((await world.storage.readBacklogs({ projectId: project, webhookIds: [webhook] })).get(webhook)).toEqual({
 				events: 2,
+				oldestSeq: 1,
 				oldestAt: START,
 			});
 		});

@@ -26,7 +26,8 @@ function readBacklog({ tables }: MemoryNode, lane: LaneRow): Backlog {
 		events += byType.last(begin, end)!.typeSeq - first.typeSeq + 1;
 		oldest = Math.min(oldest, first.seq);
 	}
-	return { events, oldestAt: events === 0 ? null : bySeq.get({ projectNo, seq: oldest })!.publishedAt };
+	if (events === 0) return { events, oldestSeq: null, oldestAt: null };
+	return { events, oldestSeq: oldest, oldestAt: bySeq.get({ projectNo, seq: oldest })!.publishedAt };
 }
 
 export function readBacklogs(

@@ -40,11 +40,11 @@ function useHeld({ projectId, webhooks = [], search }: HeldNoteProps) {
 	const { data: healths } = useQuery({ ...healthQuery(projectId), enabled: isShown });
 	const backlogs = new Map(healths?.map(({ webhook_id, backlog }) => [webhook_id, backlog]));
 	const { published = [] } = usePublished(projectId, search, isShown);
-	const countOf = (webhook: Webhook, { events, oldest_at: oldest }: Webhook["backlog"]) => {
+	const countOf = (webhook: Webhook, { events, oldest_seq: oldest }: Webhook["backlog"]) => {
 		if (!namesEvents(search)) return events;
 		// Of an order, only its own.
-		const isWaiting = ({ type, created_at }: Published) =>
-			webhook.events.includes(type) && isAsked(type) && oldest !== null && created_at >= oldest;
+		const isWaiting = ({ type, seq }: Published) =>
+			webhook.events.includes(type) && isAsked(type) && oldest !== null && seq >= oldest;
 		return published.filter(isWaiting).length;
 	};
 	if (!isShown) return [];

@@ -5,8 +5,9 @@ import { type LogsSearch, valuesOf } from "../search.ts";
 
 /** An event that was published, whether or not it was delivered to anyone. */
 export interface Published {
+	/** Its number in the project's log; negative for test events. */
+	readonly seq: number;
 	readonly type: EventType;
-	readonly created_at: string;
 }
 
 /** Whether a search names events: by their order, their customer or their id. */

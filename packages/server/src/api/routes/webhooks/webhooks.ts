@@ -25,13 +25,15 @@ const route = routeIn("Webhooks");
 export const Backlog = Type.Object(
 	{
 		events: Type.Integer({ description: "How many events wait for their first attempt." }),
+		oldest_seq: orNull(Type.Integer({ minimum: 1 }), "The number of the oldest of them in the project's log."),
 		oldest_at: orNull(Time, "When the oldest of them was published."),
 	},
 	{ description: "The events that wait for their first attempt." },
 );
 
-export const presentBacklog = ({ events, oldestAt }: WebhookView["backlog"]): Static<typeof Backlog> => ({
+export const presentBacklog = ({ events, oldestSeq, oldestAt }: WebhookView["backlog"]): Static<typeof Backlog> => ({
 	events,
+	oldest_seq: oldestSeq,
 	oldest_at: isoTimeOrNull(oldestAt),
 });
 

@@ -117,7 +117,8 @@ const FIRST = firstOfType("lane.project_no", "s.type", "greatest(lane.position, 
  * for a backlog of any size.
  */
 const BACKLOG = `
-	SELECT coalesce(sum(waits.n), 0)::bigint AS events, (array_agg(e.published_at ORDER BY waits.seq))[1] AS oldest_at
+	SELECT coalesce(sum(waits.n), 0)::bigint AS events, min(waits.seq) AS oldest_seq,
+		(array_agg(e.published_at ORDER BY waits.seq))[1] AS oldest_at
 	FROM (
 		SELECT first.seq, last.type_seq - first.type_seq + 1 AS n
 		FROM posthorn.subscriptions s
@@ -143,7 +144,7 @@ const BACKLOG = `
 		) e`;
 
 const READ = sql(`
-	SELECT w.id, waiting.events, waiting.oldest_at
+	SELECT w.id, waiting.events, waiting.oldest_seq AS "oldestSeq", waiting.oldest_at AS "oldestAt"
 	FROM posthorn.webhooks w
 		JOIN posthorn.lanes lane ON lane.project_no = w.project_no AND lane.webhook_no = w.no
 		CROSS JOIN LATERAL (${BACKLOG}) waiting
@@ -155,12 +156,8 @@ export async function readBacklogs(
 ): Promise<Map<string, Backlog>> {
 	const project = await findProject(c, projectId);
 	if (project === null || webhookIds.length === 0) return new Map();
-	const rows = await c.rows<{ id: string; events: number; oldest_at: number | null }>(
-		READ,
-		project,
-		textArray(webhookIds),
-	);
-	return new Map(rows.map(({ id, events, oldest_at }) => [id, { events, oldestAt: oldest_at }]));
+	const rows = await c.rows<Row & Backlog & { id: string }>(READ, project, textArray(webhookIds));
+	return new Map(rows.map(({ id, ...backlog }) => [id, backlog]));
 }
 
 /** Lanes aggregated per statement, so that each statement is short. */

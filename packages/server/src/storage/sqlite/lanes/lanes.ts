@@ -188,8 +188,9 @@ function readBacklog(c: Connection, projectNo: number, webhookNo: number): Backl
 		events += last.type_seq - first.type_seq + 1;
 		oldest = Math.min(oldest, first.seq);
 	}
-	if (events === 0) return { events, oldestAt: null };
-	return { events, oldestAt: c.row<{ published_at: number }>(EVENT, projectNo, oldest)!.published_at };
+	if (events === 0) return { events, oldestSeq: null, oldestAt: null };
+	const { published_at } = c.row<{ published_at: number }>(EVENT, projectNo, oldest)!;
+	return { events, oldestSeq: oldest, oldestAt: published_at };
 }
 
 const FIRST_OF_TYPE =
