@@ -61,14 +61,19 @@ function useHeld({ projectId, webhooks = [], search }: HeldNoteProps) {
  * Nothing if the filters exclude them.
  */
 export function HeldNote(props: HeldNoteProps) {
-	const { projectId } = props;
+	const { projectId, search } = props;
 	const held = useHeld(props);
 	if (held.length === 0) return null;
 	const total = held.reduce((sum, { count }) => sum + count, 0);
 	// An event that waits for two webhooks is two deliveries.
 	const what = held.length === 1 ? plural(total, "event") : plural(total, "delivery");
+	// Backlogs aren't counted by type.
+	const types = valuesOf(search, "type");
+	const isOfAllTypes =
+		types.length > 0 && !namesEvents(search) && held.some(({ events }) => events.some((type) => !types.includes(type)));
 	return (
 		<Text size="sm" c="dimmed" component="div">
+			{isOfAllTypes ? "Of all types, " : ""}
 			{what} for{" "}
 			{held.length > NAMED
 				? plural(held.length, "webhook")
