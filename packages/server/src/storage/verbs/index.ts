@@ -1,5 +1,6 @@
 /** The cold verbs: the name of each, how it runs, its function, and what it returns if its project doesn't exist. */
 import type { By } from "../port/accounts.ts";
+import type { ProjectRef } from "../port/registry.ts";
 import { countedPage } from "../shared/deliveries.ts";
 import * as accounts from "./accounts.ts";
 import * as deliveries from "./deliveries.ts";
@@ -11,10 +12,16 @@ import * as webhooks from "./registry.ts";
 import * as retries from "./retries.ts";
 import * as search from "./search.ts";
 import * as settings from "./settings.ts";
-import { inProject, type Methods, read, type Verb, write, writeInProject } from "./verb.ts";
+import { inProject, type Methods, read, type Verb, write } from "./verb.ts";
 
 const noMember = ({ by }: By) => (by ? "not_allowed" : "no_member");
 const noProject = () => ({ kind: "no_project" }) as const;
+/** Callers have read the project, and none is ever deleted. */
+const missing =
+	(what: string) =>
+	({ projectId }: ProjectRef): never => {
+		throw new Error(`Project ${projectId} of ${what} doesn't exist.`);
+	};
 const forEachDelivery =
 	<T>(result: T) =>
 	({ deliveries }: { readonly deliveries: readonly unknown[] }): T[] =>
@@ -50,19 +57,19 @@ const PEOPLE = {
 	setRole: inProject.write(members.setRole, noMember),
 	removeMember: inProject.write(members.removeMember, noMember),
 
-	createInvitation: writeInProject(members.createInvitation),
+	createInvitation: inProject.write(members.createInvitation, missing("an invitation")),
 	findInvitation: read(members.findInvitation),
 	listInvitations: inProject.read(members.listInvitations, () => []),
 	deleteInvitation: inProject.write(members.deleteInvitation, () => false),
 	acceptInvitation: inProject.write(members.acceptInvitation, () => null),
 
-	appendAudit: writeInProject(members.appendAudit),
+	appendAudit: inProject.write(members.appendAudit, missing("an audit entry")),
 	listAudit: inProject.read(members.listAudit, () => []),
 	sweepAudit: write(members.sweepAudit),
 } satisfies Readonly<Record<string, Verb>>;
 
 const KEYS = {
-	createApiKey: writeInProject(keys.createApiKey),
+	createApiKey: inProject.write(keys.createApiKey, missing("an API key")),
 	listApiKeys: inProject.read(keys.listApiKeys, () => []),
 	getApiKey: inProject.read(keys.getApiKey, () => null),
 	deleteApiKey: inProject.write(keys.deleteApiKey, () => false),

@@ -3,7 +3,7 @@ import { type Actor, type By, KEY_SCOPES } from "../port/accounts.ts";
 import type { ApiKey, Page } from "../port/registry.ts";
 import { mayStill } from "./members.ts";
 import { fragment, greatest, skipLocked, sql } from "./sql.ts";
-import { findProject, row, rows, type Steps, tellPeers, together } from "./verb.ts";
+import { row, rows, type Steps, tellPeers, together } from "./verb.ts";
 
 /** A key, of `api_keys k`. The project comes from a separate query: it is always looked up by its key. */
 const KEY = fragment(`
@@ -37,9 +37,7 @@ interface NewKeyRow extends Omit<ApiKey, "lastUsedAt">, By {
 }
 
 /** `not_member`: `by` has lost the role. */
-export function* createApiKey(p: NewKeyRow): Steps<"created" | "not_member"> {
-	const project = yield* findProject(p.projectId);
-	if (project === null) throw new Error(`Project ${p.projectId} of an API key doesn't exist.`);
+export function* createApiKey(project: number, p: NewKeyRow): Steps<"created" | "not_member"> {
 	const { createdBy, by } = p;
 	if (!(yield* mayStill(project, by))) return "not_member";
 	yield* row(sql`

@@ -17,7 +17,7 @@ import type { Page, ProjectRef } from "../port/registry.ts";
 import { BEYOND_ALL_IDS } from "../shared/deliveries.ts";
 import { ACCOUNT, createAccount, type NewAccount, type TokenAt } from "./accounts.ts";
 import { endUnlocked, forUpdate, fragment, joinByKey, sql, unlocked } from "./sql.ts";
-import { findProject, row, rows, type Steps, together } from "./verb.ts";
+import { row, rows, type Steps, together } from "./verb.ts";
 
 interface MemberOf {
 	readonly accountId: string;
@@ -189,10 +189,8 @@ interface NewInvitation extends Invitation, By {
 }
 
 /** `not_member`: `by` has lost the role, with which all invitations of theirs have ended. */
-export function* createInvitation(p: NewInvitation): Steps<"created" | "not_member" | "too_many"> {
-	const { id, projectId, tokenHash, role, email, invitedBy, createdAt, expiresAt, by, most } = p;
-	const project = yield* findProject(projectId);
-	if (project === null) throw new Error(`Project ${projectId} of an invitation doesn't exist.`);
+export function* createInvitation(project: number, p: NewInvitation): Steps<"created" | "not_member" | "too_many"> {
+	const { id, tokenHash, role, email, invitedBy, createdAt, expiresAt, by, most } = p;
 	// Members who invite concurrently count each other's invitations.
 	yield* row(holdMembers(project));
 	if (!(yield* mayStill(project, by))) return "not_member";
@@ -260,9 +258,7 @@ export function* acceptInvitation(
 }
 
 /** Repeating it changes nothing. */
-export function* appendAudit({ projectId, id, at, actor, action, target, detail }: AuditEntry): Steps<void> {
-	const project = yield* findProject(projectId);
-	if (project === null) throw new Error(`Project ${projectId} of an audit entry doesn't exist.`);
+export function* appendAudit(project: number, { id, at, actor, action, target, detail }: AuditEntry): Steps<void> {
 	yield* row(sql`
 		INSERT INTO posthorn.audit (
 			project_no, id, at, actor_kind, actor_id, actor_name, action, target_kind, target_id, target_name, detail)

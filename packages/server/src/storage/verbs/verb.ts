@@ -129,7 +129,7 @@ const alone = <K extends keyof Natives>(name: K) =>
 		return result;
 	};
 
-export const findProject = alone("findProject");
+const findProject = alone("findProject");
 export const findWebhook = alone("findWebhook");
 export const lockAccounts = alone("lockAccounts");
 export const toDatabaseTime = alone("toDatabaseTime");
@@ -159,8 +159,7 @@ export async function runAsync<R>(steps: Steps<R>, perform: (part: Part) => Prom
  */
 export type Mode = "read" | "snapshot" | "write" | "writeInProject";
 
-type NoParams = readonly [];
-type Params = NoParams | readonly [object];
+type Params = readonly [] | readonly [object];
 
 export interface Verb<P extends Params = never, R = unknown> {
 	readonly mode: Mode;
@@ -169,17 +168,12 @@ export interface Verb<P extends Params = never, R = unknown> {
 	readonly typesOf?: ((...p: P) => readonly string[]) | undefined;
 }
 
-type Maker<Each extends Params> = <P extends Each, R>(
-	steps: (...p: P) => Steps<R>,
-	typesOf?: (...p: P) => readonly string[],
-) => Verb<P, R>;
 const as =
-	<Each extends Params>(mode: Mode): Maker<Each> =>
-	(steps, typesOf) => ({ mode, steps, typesOf });
+	(mode: Mode) =>
+	<P extends Params, R>(steps: (...p: P) => Steps<R>): Verb<P, R> => ({ mode, steps });
 
-export const read = as<Params>("read");
-export const write = as<Params>("write");
-export const writeInProject = as<readonly [ProjectRef]>("writeInProject");
+export const read = as("read");
+export const write = as("write");
 
 type ProjectMaker = <P extends object, R>(
 	steps: (project: number, p: ProjectRef & P) => Steps<R>,
