@@ -1,7 +1,7 @@
 import type { SigningKey } from "@posthorn/protocol";
 import type { FailureReason } from "../../net/errors.ts";
 import type { Shortage } from "../../net/shortages.ts";
-import type { AttemptDetails, CLOSING_REASONS } from "../../storage/port.ts";
+import type { AttemptDetails, CLOSING_REASONS, NewAttempt } from "../../storage/port.ts";
 
 /** The result of an attempt: a value, because sending never throws. The lifecycle switches over every `kind`. */
 export type Outcome = Answered | Unanswered | NotSent;
@@ -63,16 +63,8 @@ export interface Deferred {
 export type Sent = Answered | Unanswered | Cancelled | Deferred;
 
 /** The parts of the request that vary between attempts; the rest follows from the event. */
-export interface SentRequest {
+export interface SentRequest extends NonNullable<NewAttempt["sent"]> {
 	readonly url: string;
-	/** The brand word in the header names and the user agent. */
-	readonly brand: string;
-	/** The value of the timestamp header, whole seconds. */
-	readonly timestamp: number;
-	/** The value of the signature header, 64 hexadecimal characters. */
-	readonly signature: string;
-	/** The signature for Standard Webhooks in base64, if the webhook asks for it. */
-	readonly standardSignature?: string;
 }
 
 /** Why a delivery was closed without a request. */

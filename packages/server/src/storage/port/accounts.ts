@@ -36,10 +36,8 @@ export interface Membership {
 }
 
 /** A membership as the project sees it. */
-export interface Member {
+export interface Member extends Pick<Membership, "role" | "addedAt"> {
 	readonly account: Account;
-	readonly role: Role;
-	readonly addedAt: number;
 }
 
 /** The purpose of a one-time link. Only the hash of its token is stored. */
@@ -61,10 +59,7 @@ export interface Invitation {
 }
 
 /** A member who must still have this role, or a higher one, when something is stored on their behalf. */
-export interface StillMember {
-	readonly accountId: string;
-	readonly role: Role;
-}
+export type StillMember = Pick<Membership, "accountId" | "role">;
 
 /** Such a member, or a key of the project that must still exist. */
 export type StillAllowed = StillMember | { readonly keyId: string };

@@ -120,9 +120,13 @@ export interface NewAttempt {
 	 * closed.
 	 */
 	readonly sent: {
+		/** The brand word in the header names and the user agent. */
 		readonly brand: string;
+		/** The value of the timestamp header, whole seconds. */
 		readonly timestamp: number;
+		/** The value of the signature header, 64 hexadecimal characters. */
 		readonly signature: string;
+		/** The signature for Standard Webhooks in base64, if the webhook asks for it. */
 		readonly standardSignature?: string;
 	} | null;
 }
@@ -157,8 +161,6 @@ export interface HandedOver extends Pick<Retry, "webhookId" | "seq" | "replay"> 
 	readonly until: number;
 }
 
-export type TestEventResult = "queued" | "no_webhook" | "not_subscribed";
-
 /** The result of a settlement. */
 export type Verdict = "settled" | "stale" | "locked";
 
@@ -186,21 +188,6 @@ export type RetryNowResult =
 export interface DeliveryKey {
 	readonly webhookId: string;
 	readonly eventId: string;
-}
-
-/** A step of counting a webhook's retries. */
-export interface CountedRetries {
-	readonly count: number;
-	/** Where to continue, or null at the end. */
-	readonly next: RetryPosition | null;
-}
-
-/** A step of making a webhook's retries early. */
-export interface RetriedPage {
-	/** The events whose retries are due now and weren't before. */
-	readonly seqs: readonly number[];
-	/** Where to continue, or null at the end. */
-	readonly next: RetryPosition | null;
 }
 
 /** Leases, lanes, retries and settling, for the engine. */

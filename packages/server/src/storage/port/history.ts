@@ -118,9 +118,6 @@ export interface FollowedAttempt extends ListedAttempt {
 	readonly next: Pick<Retry, "replay" | "dueAt"> | null;
 }
 
-/** One event's deliveries to one webhook. */
-export type DeliveryRef = Pick<NewAttempt, "webhookId" | "seq">;
-
 /** How far an event's deliveries to a webhook have come. */
 export interface LatestAttempt {
 	/** The newest attempt in the log; null if there is none. */
@@ -285,12 +282,6 @@ export interface WaitingRetry extends Retry {
 	readonly eventType: string;
 }
 
-/** `next`: a position that isn't meant to be read, or null on the last page. */
-export interface UnattemptedPage {
-	readonly rows: readonly WaitingRetry[];
-	readonly next: string | null;
-}
-
 /** Attempts that match, oldest first: at most `limit` after the attempt id `after`, and none that began at `at` or later. */
 export interface MatchingReplays extends ProjectRef {
 	/** Selects deliveries that have ended, and whose newest attempt matches this filter. Never those of test events. */
@@ -306,16 +297,9 @@ export interface ReplayedPage {
 	readonly next: string | null;
 }
 
-/** Deliveries of one event type to one webhook. */
-export interface ReplayGroup {
-	readonly webhookId: string;
-	readonly eventType: string;
-	readonly count: number;
-}
-
 /** A step of counting what would be replayed. */
 export interface CountedPage extends ReplayedPage {
-	readonly groups: readonly ReplayGroup[];
+	readonly groups: readonly { readonly webhookId: string; readonly eventType: string; readonly count: number }[];
 	/** When the newest attempts of the first and last of them started, milliseconds since the Unix epoch; null if none. */
 	readonly oldestAt: number | null;
 	readonly newestAt: number | null;

@@ -26,13 +26,9 @@ export type EventSummary = Omit<LogEvent, "publishedAt" | "body">;
  */
 export const cancelledMark = (replay: number): number => -1 - replay;
 
-export interface NewEvent {
-	readonly id: string;
-	readonly type: string;
-	readonly createdAt: number;
+export interface NewEvent extends Pick<LogEvent, "id" | "type" | "createdAt" | "body"> {
 	/** Whether the publisher set the time. If not, it's ignored when two events are compared. */
 	readonly createdAtGiven: boolean;
-	readonly body: Uint8Array;
 }
 
 /** One publish call: all of its events are appended, or none. */
@@ -90,11 +86,6 @@ export interface IndexCoverage {
 	readonly complete: boolean;
 	/** Events created from this time on are covered; null if all are, or none. */
 	readonly since: number | null;
-}
-
-export interface EventOrder {
-	readonly seq: number;
-	readonly orderId: string;
 }
 
 /** Events that contain a reference, by their numbers. Those that retention has deleted may be among them. */

@@ -41,10 +41,7 @@ export interface ChangedWebhook {
 }
 
 /** What names a deleted webhook for as long as the log may show its deliveries. */
-export interface DeletedWebhook {
-	readonly id: string;
-	readonly url: string;
-	readonly description: string;
+export interface DeletedWebhook extends Pick<Webhook, "id" | "url" | "description"> {
 	readonly deletedAt: number;
 }
 
@@ -56,14 +53,8 @@ export interface Backlog {
 	readonly oldestAt: number | null;
 }
 
-export interface NewWebhook {
-	readonly id: string;
-	readonly projectId: string;
-	readonly url: string;
-	readonly description: string;
-	readonly events: readonly string[];
-	readonly maxInFlight: number;
-	readonly createdAt: number;
+export interface NewWebhook
+	extends Pick<Webhook, "id" | "projectId" | "url" | "description" | "events" | "maxInFlight" | "createdAt"> {
 	/** SHA-256 of the signing secret, sealed. */
 	readonly sealedDigest: Uint8Array;
 	/** SHA-256 of the bytes that the secret encodes, sealed. */
@@ -80,14 +71,9 @@ export interface StoredSecret {
 	readonly sealedStandardDigest: Uint8Array | null;
 }
 
-export interface WebhookPatch {
-	readonly url?: string;
-	readonly description?: string;
-	/** The new set. An added type starts with the next event appended. */
-	readonly events?: readonly string[];
-	readonly maxInFlight?: number;
-	readonly standardWebhooks?: boolean;
-	readonly status?: WebhookStatus;
+/** `events`: the new set. An added type starts with the next event appended. */
+export interface WebhookPatch
+	extends Partial<Pick<Webhook, "url" | "description" | "events" | "maxInFlight" | "standardWebhooks" | "status">> {
 	/** With `now`, the cursor moves to the end of the log, and the backlog and pending retries aren't sent. */
 	readonly from?: "backlog" | "now";
 }

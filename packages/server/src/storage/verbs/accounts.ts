@@ -34,9 +34,7 @@ export function* createAccount({ account, normalEmail, passwordHash }: NewAccoun
  * Creates the operator's account, and ends the setup link that was used. `over`: the operator already has an account.
  * `taken`: the email belongs to someone who was invited before; the link then stays valid.
  */
-export function* createOperator(
-	p: NewAccount & { readonly tokenHash: Uint8Array; readonly at: number },
-): Steps<"created" | "wrong_token" | "over" | "taken"> {
+export function* createOperator(p: NewAccount & TokenAt): Steps<"created" | "wrong_token" | "over" | "taken"> {
 	// Several links may be valid, but only one operator.
 	yield* lockAccounts();
 	if (yield* hasOperator()) return "over";
@@ -158,10 +156,7 @@ export function* createSession(p: NewSession): Steps<boolean> {
 const ITS_ACCOUNT = joinByKey("accounts a", "a.id = s.account_id");
 
 /** A session that hasn't expired at `at`, with its account. Read for every request of a signed-in user. */
-export function* findSession(p: {
-	readonly tokenHash: Uint8Array;
-	readonly at: number;
-}): Steps<{ session: Session; account: Account } | null> {
+export function* findSession(p: TokenAt): Steps<{ session: Session; account: Account } | null> {
 	const found = yield* row<Session & Omit<Account, "id" | "createdAt"> & { readonly accountCreatedAt: number }>(sql`
 		SELECT ${SESSION}, a.email, a.name, a.operator, a.created_at AS "accountCreatedAt"
 		FROM posthorn.sessions s ${ITS_ACCOUNT} WHERE s.token_hash = ${p.tokenHash} AND s.expires_at > ${p.at}`);

@@ -1,14 +1,7 @@
 /** What has become of deliveries, the marks of dismissed ones, and new series of attempts: test events and replays. */
 import type { By } from "../port/accounts.ts";
-import type { DeliveryKey, QueueName, ReplayResult, TestEventResult } from "../port/delivery.ts";
-import type {
-	CountedPage,
-	Delivery,
-	DeliveryRef,
-	LatestAttempt,
-	MatchingReplays,
-	ReplayedPage,
-} from "../port/history.ts";
+import type { DeliveryKey, QueueName, ReplayResult, Retry } from "../port/delivery.ts";
+import type { CountedPage, Delivery, LatestAttempt, MatchingReplays, ReplayedPage } from "../port/history.ts";
 import type { ProjectRef, WebhookRef } from "../port/registry.ts";
 import {
 	type AttemptRow,
@@ -44,11 +37,7 @@ import {
 	walkAttempts,
 } from "./verb.ts";
 
-interface Next {
-	readonly attempt: number;
-	readonly replay: number;
-	readonly dueAt: number;
-}
+type Next = Pick<Retry, "attempt" | "replay" | "dueAt">;
 
 /** As a range with its order, so that PostgreSQL takes the primary key without statistics, too. */
 export const nextOf = (project: number, webhook: number, seq: number): Query<Next> => sql`
@@ -107,7 +96,7 @@ export const NO_ATTEMPT: LatestAttempt = { newest: null, dismissed: false, next:
 /** For each of these deliveries, in the same order. */
 export function* readLatest(
 	project: number,
-	{ deliveries }: { readonly deliveries: readonly DeliveryRef[] },
+	{ deliveries }: { readonly deliveries: readonly Pick<Retry, "webhookId" | "seq">[] },
 ): Steps<LatestAttempt[]> {
 	const numbers = new Map<string, number | null>();
 	for (const { webhookId } of deliveries)
@@ -336,7 +325,7 @@ const NUMBER_TEST = new Fragment({
 export function* appendTestEvent(
 	project: number,
 	p: WebhookRef & By & { readonly event: { id: string; type: string; createdAt: number; body: Uint8Array } },
-): Steps<TestEventResult> {
+): Steps<"queued" | "no_webhook" | "not_subscribed"> {
 	const found = yield* holdWebhook(project, p);
 	if (found === null) return "no_webhook";
 	const { webhook } = found;

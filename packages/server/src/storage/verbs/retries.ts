@@ -1,14 +1,7 @@
 /** Pending attempts that users make early or cancel. The attempt keeps its number and its queue. */
 import type { By } from "../port/accounts.ts";
-import type {
-	CancelTestResult,
-	CountedRetries,
-	DeliveryKey,
-	RetriedPage,
-	RetryNowResult,
-	RetryPosition,
-} from "../port/delivery.ts";
-import type { UnattemptedPage, WaitingRetry } from "../port/history.ts";
+import type { CancelTestResult, DeliveryKey, Retry, RetryNowResult, RetryPosition } from "../port/delivery.ts";
+import type { WaitingRetry } from "../port/history.ts";
 import { cancelledMark } from "../port/log.ts";
 import type { ProjectRef, WebhookRef } from "../port/registry.ts";
 import { QUEUE_CODE, QUEUES, queueOf } from "../shared/deliveries.ts";
@@ -98,14 +91,8 @@ function positionOf(text: string): { readonly webhookId: string; readonly positi
 	return { webhookId, position: { queue: Number(queue), dueAt: Number(dueAt), seq: Number(seq) } };
 }
 
-interface Queued extends QueuedPosition {
-	readonly attempt: number;
-	readonly replay: number;
-}
-
-interface QueuedOfWebhook extends Queued {
-	readonly webhookId: string;
-}
+type Queued = QueuedPosition & Pick<Retry, "attempt" | "replay">;
+type QueuedOfWebhook = Queued & Pick<Retry, "webhookId">;
 
 /** Only if something waits there. */
 const ITS_LANE = new Fragment({
@@ -125,12 +112,12 @@ interface UnattemptedOptions extends ProjectRef {
 
 /**
  * Replays and test events that wait for the first attempt of their series, webhook by webhook. A page may have fewer rows
- * than requested, or none, and still not be the last.
+ * than requested, or none, and still not be the last. `next` is a position that isn't meant to be read; null on the last.
  */
 export function* listUnattempted(
 	project: number,
 	{ webhookIds, limit, after = "" }: UnattemptedOptions,
-): Steps<UnattemptedPage> {
+): Steps<{ readonly rows: readonly WaitingRetry[]; readonly next: string | null }> {
 	const from = positionOf(after);
 	const webhooks = yield* waitingWebhooks(project, webhookIds, from.webhookId);
 	const found: QueuedOfWebhook[] = [];
@@ -240,9 +227,13 @@ interface SomeRetries extends WebhookRef {
 
 /**
  * Makes a webhook's retries due at `at`, soonest first, up to `limit` per call (a short transaction). Those that fail
- * again meanwhile may come after the others: see {@link countRetries}.
+ * again meanwhile may come after the others: see {@link countRetries}. Returns the events whose retries are due now and
+ * weren't before, and where to continue, or null at the end.
  */
-export function* retryWaiting(project: number, p: SomeRetries & By): Steps<RetriedPage> {
+export function* retryWaiting(
+	project: number,
+	p: SomeRetries & By,
+): Steps<{ readonly seqs: readonly number[]; readonly next: RetryPosition | null }> {
 	const found = yield* holdWebhook(project, p);
 	if (found === null) return { seqs: [], next: null };
 	const { webhook } = found;
@@ -261,9 +252,12 @@ export function* retryWaiting(project: number, p: SomeRetries & By): Steps<Retri
 
 /**
  * Counts a webhook's retries that are due later than `at`, up to `limit` per call: as many as {@link retryWaiting} should
- * make early.
+ * make early. `next` as there.
  */
-export function* countRetries(project: number, p: SomeRetries): Steps<CountedRetries> {
+export function* countRetries(
+	project: number,
+	p: SomeRetries,
+): Steps<{ readonly count: number; readonly next: RetryPosition | null }> {
 	const webhook = yield* findWebhook(project, p.webhookId);
 	if (webhook === null) return { count: 0, next: null };
 	const from = p.after ?? { dueAt: yield* toDatabaseTime(p.at), seq: Number.MAX_SAFE_INTEGER };

@@ -7,11 +7,11 @@
  * of `event_references` begins with its bucket, so that a step changes neighboring pages; a lookup visits all buckets.
  */
 import type {
-	EventOrder,
 	EventReference,
 	EventSummary,
 	FoundText,
 	IndexCoverage,
+	LogEvent,
 	ReadLimit,
 	ReferencedEvents,
 	TextStep,
@@ -240,7 +240,7 @@ export function* describeEvents(
 export function* readOrderIds(
 	project: number,
 	{ seqs, maxBytes }: { readonly seqs: readonly number[]; readonly maxBytes: number },
-): Steps<EventOrder[]> {
+): Steps<{ seq: number; orderId: string }[]> {
 	if (seqs.length === 0) return [];
 	const found = yield* rows<{ seq: number; body: string }>(sql`
 		SELECT e.seq, ${BODY_TEXT} AS body FROM ${given(seqs.map((seq) => ({ no: project, seq })))} ${GIVEN_EVENT}
@@ -282,15 +282,6 @@ export function* sweepReferences(project: number): Steps<boolean> {
 	return !isOver;
 }
 
-interface BodyRow {
-	readonly seq: number;
-	readonly id: string;
-	readonly type: string;
-	readonly created: number;
-	readonly published: number;
-	readonly body: Uint8Array;
-}
-
 export const NOTHING_FOUND: TextStep = { found: [], events: 0, reached: null, next: null };
 
 /** Searches bodies for a text, from before the number `before` (or from the end) backwards. */
@@ -301,15 +292,15 @@ export function* searchBodies(
 	const { seqs, isLast } = yield* fittingBefore(project, before ?? Number.MAX_SAFE_INTEGER, limit);
 	const [first, end] = [seqs[0], seqs.at(-1)];
 	if (first === undefined || end === undefined) return NOTHING_FOUND;
-	const events = yield* rows<BodyRow>(sql`
-		SELECT e.seq, e.id, t.name AS type, e.created_at AS created, e.published_at AS published, e.body
+	const events = yield* rows<LogEvent>(sql`
+		SELECT e.seq, e.id, t.name AS type, e.created_at AS "createdAt", e.published_at AS "publishedAt", e.body
 		FROM posthorn.events e ${ITS_TYPE}
 		WHERE e.project_no = ${project} AND e.seq >= ${end} AND e.seq <= ${first}
 		ORDER BY e.seq DESC`);
 	const find = textFinder(text);
-	const found = events.flatMap(({ seq, id, type, created, published, body }): FoundText[] => {
+	const found = events.flatMap(({ body, ...event }): FoundText[] => {
 		const match = find(body);
-		return match === null ? [] : [{ seq, id, type, createdAt: created, publishedAt: published, ...match }];
+		return match === null ? [] : [{ ...event, ...match }];
 	});
-	return { found, events: seqs.length, reached: events.at(-1)?.published ?? null, next: isLast ? null : end };
+	return { found, events: seqs.length, reached: events.at(-1)?.publishedAt ?? null, next: isLast ? null : end };
 }

@@ -5,7 +5,7 @@
  * it synchronously in its worker, PostgreSQL on one connection, where the statements of a step are pipelined. It may
  * run again from its beginning if its transaction conflicted with another one, so it must have no other effects.
  */
-import type { AttemptStatus } from "../port/delivery.ts";
+import type { NewAttempt } from "../port/delivery.ts";
 import type { LogEvent, NewEvent } from "../port/log.ts";
 import type { ProjectRef } from "../port/registry.ts";
 import type { AttemptKind, IdRange } from "../shared/deliveries.ts";
@@ -49,16 +49,11 @@ export interface Natives {
 }
 
 /** An attempt that a walk through the log has found. */
-export interface WalkedAttempt {
+export interface WalkedAttempt extends Pick<NewAttempt, "seq" | "replay" | "status" | "eventType" | "startedAt"> {
 	/** As stored. */
 	readonly id: string;
 	/** The webhook's number. */
 	readonly webhook: number;
-	readonly seq: number;
-	readonly replay: number;
-	readonly status: AttemptStatus;
-	readonly eventType: string;
-	readonly startedAt: number;
 }
 
 export interface Walked {

@@ -3,7 +3,7 @@ import {
 	MAX_FAILED_IN_A_ROW,
 	MAX_TESTS_WAITING,
 	type Params,
-	type UnattemptedPage,
+	type Result,
 	type WaitingRetry,
 	type WebhookHealth,
 } from "../../../src/storage/port.ts";
@@ -89,7 +89,7 @@ function countSince({ tables }: MemoryNode, projectNo: number, since: number): R
 export function listUnattempted(
 	node: MemoryNode,
 	{ projectId, webhookIds, limit, after }: Params<"listUnattempted">,
-): UnattemptedPage {
+): Result<"listUnattempted"> {
 	const { database, tables } = node;
 	const project = database.project(projectId);
 	if (project === undefined) return { rows: [], next: null };

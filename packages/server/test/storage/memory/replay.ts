@@ -5,7 +5,7 @@ import type {
 	QueueName,
 	ReplayedPage,
 	ReplayResult,
-	TestEventResult,
+	Result,
 } from "../../../src/storage/port.ts";
 import {
 	countedPage,
@@ -27,7 +27,7 @@ import { eventKey } from "./tables.ts";
 export function appendTestEvent(
 	node: MemoryNode,
 	{ projectId, webhookId, event, by }: Params<"appendTestEvent">,
-): TestEventResult {
+): Result<"appendTestEvent"> {
 	const { tables } = node;
 	const found = findChangeable(node, projectId, webhookId, by);
 	if (found === null) return "no_webhook";

@@ -1,10 +1,9 @@
 import {
 	type CancelTestResult,
-	type CountedRetries,
 	cancelledMark,
 	type DeliveryKey,
 	type Params,
-	type RetriedPage,
+	type Result,
 	type RetryNowResult,
 	type RetryPosition,
 } from "../../../src/storage/port.ts";
@@ -63,7 +62,7 @@ const behind = (node: MemoryNode, webhook: WebhookRow, from: RetryPosition) =>
 export function retryWaiting(
 	node: MemoryNode,
 	{ projectId, webhookId, at, limit, after, by }: Params<"retryWaiting">,
-): RetriedPage {
+): Result<"retryWaiting"> {
 	const found = findChangeable(node, projectId, webhookId, by);
 	if (found === null) return { seqs: [], next: null };
 	const { project, webhook } = found;
@@ -79,7 +78,7 @@ export function retryWaiting(
 export function countRetries(
 	node: MemoryNode,
 	{ projectId, webhookId, at, limit, after }: Params<"countRetries">,
-): CountedRetries {
+): Result<"countRetries"> {
 	const project = node.database.project(projectId);
 	const webhook = project && node.database.webhook(project.no, webhookId);
 	if (webhook === undefined) return { count: 0, next: null };

@@ -1,11 +1,11 @@
 import type {
-	EventOrder,
 	EventSummary,
 	IndexCoverage,
 	Params,
 	ReadLimit,
 	ReferencedEvents,
 	ResponseStep,
+	Result,
 	TextStep,
 	UnindexedPart,
 } from "../../../src/storage/port.ts";
@@ -84,7 +84,10 @@ export function describeEvents(node: MemoryNode, { projectId, seqs }: Params<"de
 	});
 }
 
-export function readOrderIds(node: MemoryNode, { projectId, seqs, maxBytes }: Params<"readOrderIds">): EventOrder[] {
+export function readOrderIds(
+	node: MemoryNode,
+	{ projectId, seqs, maxBytes }: Params<"readOrderIds">,
+): Result<"readOrderIds"> {
 	const project = node.database.project(projectId);
 	return seqs.flatMap((seq) => {
 		const event = project && node.tables.events.by.seq.get({ projectNo: project.no, seq });

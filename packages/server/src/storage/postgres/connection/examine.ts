@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import type { LostTail } from "../../port/peers.ts";
 import { checkServer, MIGRATIONS, schemaVersion } from "../migrations/index.ts";
 import { Hosts, placeOf } from "./servers.ts";
 import { checkSessions, OWN_NAMES } from "./session-settings.ts";
@@ -38,12 +39,7 @@ export interface DatabaseFacts {
 
 export type ConnectionLimit = "server" | "database" | "user";
 
-export interface Loss {
-	readonly projectId: string;
-	/** The last remaining event, and the last missing one. */
-	readonly kept: number;
-	readonly lost: number;
-}
+export type Loss = Pick<LostTail, "projectId" | "kept" | "lost">;
 
 /** The maximum number of losses listed. */
 const LOSSES_NAMED = 5;

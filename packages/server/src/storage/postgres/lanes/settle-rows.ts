@@ -17,9 +17,7 @@ import { numbered } from "../log/log.ts";
 import type { WebhookNumbers } from "./locks.ts";
 
 /** An attempt with the numbers of what it refers to. */
-export interface AttemptRow {
-	readonly projectNo: number;
-	readonly webhookNo: number;
+export interface AttemptRow extends WebhookNumbers {
 	readonly attempt: NewAttempt;
 }
 
