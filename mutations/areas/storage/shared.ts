@@ -70,6 +70,14 @@ export const STORAGE_SHARED = [
 			why: "A range of times shows, and replays, the attempts of its end.",
 		},
 		{
+			name: "page-beyond-until",
+			find: "to: before < to ? before : to",
+			replace: "to: before",
+			only: "delivery log",
+			why: "A page that follows an attempt beyond the times asked for shows those between.",
+			review: "attempt-list.ts: a page goes beyond its end",
+		},
+		{
 			name: "replay-matching-later-ones",
 			find: "Math.min(until ?? at, at)",
 			replace: "until ?? Number.MAX_SAFE_INTEGER",

@@ -206,7 +206,7 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-next-alarm-misses-ended",
-			find: "return Math.min(alarm, ended);",
+			find: "return earlier(alarm, ended);",
 			replace: "return alarm;",
 			only: "leases and alarms",
 			why: "A dead node's project waits until another project is due.",
@@ -332,14 +332,6 @@ export const STORAGE_SQLITE = [
 		},
 	]),
 	...of("server/src/storage/sqlite/history/attempts.ts", SQLITE, [
-		{
-			name: "sqlite-page-beyond-until",
-			find: "to: before < to ? before : to",
-			replace: "to: before",
-			only: "delivery log",
-			why: "A page that follows an attempt beyond the times asked for shows those between.",
-			review: "attempt-list.ts: a page goes beyond its end",
-		},
 		{
 			name: "sqlite-count-one-short",
 			find: "{ count: Math.min(count, max), capped: count > max }",

@@ -110,7 +110,7 @@ const nativesOf = (c: Session, node: PostgresNode): AsyncNatives => ({
 	tellPeers: async (project) => c.changed.add(project),
 	openLog: (projectId) => c.run(OPEN_LOG, projectId),
 	holdLog: (project) => holdLogs(c, [project], true),
-	holdProject: async (project) => (await lockProject(c, project)).lastSeq,
+	holdProject: (project) => lockProject(c, project),
 	now: async () => node.clock.now(),
 	wake: (project) => ringForChange(c, project),
 	toDatabaseTime: async (at) => c.offset.toDatabase(at),

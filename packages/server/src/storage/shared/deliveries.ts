@@ -81,6 +81,13 @@ export function idRange({ since, until }: { since?: number | undefined; until?: 
 	};
 }
 
+/** The part of a filter's range before this attempt id, if there is one. */
+export function rangeBefore(filter: Pick<AttemptFilter, "since" | "until">, attemptId: string | null = null): IdRange {
+	const { from, to } = idRange(filter);
+	const before = attemptId === null ? to : toStoredId(attemptId);
+	return { from, to: before < to ? before : to };
+}
+
 /** The attempts that a step of a replay scans. */
 export function replayRange({ selection: { since, until }, at, after }: MatchingReplays): IdRange {
 	const { from, to } = idRange({ since, until: Math.min(until ?? at, at) });
@@ -91,6 +98,11 @@ export function replayRange({ selection: { since, until }, at, after }: Matching
 
 /** A row of the delivery log. Both engines name its columns alike. */
 export type AttemptRow = Readonly<Record<string, unknown>>;
+
+/** The columns of an entry in SQL, from `attempts a` and its event `e`. */
+export const SUMMARY = `
+	a.id, a.seq, a.webhook_no, a.type, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error, a.started_at,
+	a.response_ms, a.next_retry_at, a.url, e.id AS event_id`;
 
 /** What each engine looks up in its own way. */
 export type AttemptNames = Pick<NewAttempt, "webhookId" | "eventType">;

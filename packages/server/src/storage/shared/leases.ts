@@ -22,26 +22,23 @@ export const storedGeneration = (epoch: number, generation: number): number =>
 const TOLERANCE_MS = 500;
 
 export class ClockOffset {
-	#ms = 0;
+	/** Milliseconds; negative if the database's clock is behind. */
+	aheadMs = 0;
 
 	/** The database's clock showed `database` at some moment between `asked` and `answered` on this node's. */
 	measured(database: number, asked: number, answered: number): void {
 		const [least, most] = [database - answered, database - asked];
-		if (this.#ms < least - TOLERANCE_MS || this.#ms > most + TOLERANCE_MS) this.#ms = Math.round((least + most) / 2);
-	}
-
-	/** Milliseconds; negative if the database's clock is behind. */
-	get aheadMs(): number {
-		return this.#ms;
+		const isWithin = this.aheadMs >= least - TOLERANCE_MS && this.aheadMs <= most + TOLERANCE_MS;
+		if (!isWithin) this.aheadMs = Math.round((least + most) / 2);
 	}
 
 	/** Converts a time of this node's clock to the database's. */
 	toDatabase(at: number): number {
-		return at + this.#ms;
+		return at + this.aheadMs;
 	}
 
 	/** Converts a time of the database's clock to this node's. */
 	toNode(at: number): number {
-		return at - this.#ms;
+		return at - this.aheadMs;
 	}
 }

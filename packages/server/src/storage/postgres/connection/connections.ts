@@ -71,7 +71,8 @@ export class Connections {
 	readonly #probe: Probe;
 	/** Its number among the epochs that this node has been in, from 0. */
 	readonly #epoch: number;
-	#ended = false;
+	/** Whether the database is in another epoch: these connections are no longer used. */
+	ended = false;
 
 	constructor(config: PoolConfig, hosts: Hosts, observer: DatabaseObserver, epochs: EpochMemory, epoch = 0) {
 		this.#hosts = hosts;
@@ -96,11 +97,6 @@ export class Connections {
 			return pool;
 		};
 		this.#pools = eachPool(open);
-	}
-
-	/** Whether the database is in another epoch: these connections are no longer used. */
-	get ended(): boolean {
-		return this.#ended;
 	}
 
 	/** The current use of each pool. */
@@ -203,8 +199,8 @@ export class Connections {
 	}
 
 	#end(): void {
-		if (this.#ended) return;
-		this.#ended = true;
+		if (this.ended) return;
+		this.ended = true;
 		this.#cut();
 		this.onEnded();
 	}
@@ -251,7 +247,7 @@ export class Connections {
 
 	async #connect(pool: Pool): Promise<PoolClient> {
 		for (;;) {
-			if (this.#ended) throw new StorageError("lost", ENDED);
+			if (this.ended) throw new StorageError("lost", ENDED);
 			const client = await this.#hosts
 				.connect(async (url) => {
 					pool.options.connectionString = url;

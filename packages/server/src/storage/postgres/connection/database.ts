@@ -39,8 +39,7 @@ export class Database {
 	/** Called when existing connections may lead nowhere, or to the wrong server. */
 	onDistrusted: () => void = () => undefined;
 	onFailed: (error: unknown) => void = () => undefined;
-	readonly #epochListeners = new Set<() => void>();
-	readonly #epochKeepers = new Set<EpochKeeper>();
+	readonly #epochListeners = new Map<() => void, EpochKeeper | undefined>();
 	readonly #underWay = new Bag<UnderWay>();
 	#closing: Promise<void> | null = null;
 
@@ -76,12 +75,8 @@ export class Database {
 	 * @returns unsubscribes
 	 */
 	onEpoch(listener: () => void, keeper?: EpochKeeper): () => void {
-		this.#epochListeners.add(listener);
-		if (keeper) this.#epochKeepers.add(keeper);
-		return () => {
-			this.#epochListeners.delete(listener);
-			if (keeper) this.#epochKeepers.delete(keeper);
-		};
+		this.#epochListeners.set(listener, keeper);
+		return () => void this.#epochListeners.delete(listener);
 	}
 
 	/** Runs a verb of the port, with as many reads and transactions as it needs. */
@@ -114,7 +109,7 @@ export class Database {
 
 	#ended(): void {
 		this.onDistrusted();
-		for (const listener of this.#epochListeners) listener();
+		for (const listener of this.#epochListeners.keys()) listener();
 		// The next call retries.
 		this.#rejoin().catch(() => undefined);
 	}
@@ -132,7 +127,7 @@ export class Database {
 		this.#joining ??= (async () => {
 			const before = this.#connections;
 			if (!before.ended) return;
-			const claims = () => [...this.#epochKeepers].flatMap((keeper) => keeper.claims());
+			const claims = () => [...this.#epochListeners.values()].flatMap((keeper) => keeper?.claims() ?? []);
 			const { epochs: memory, ends } = before;
 			const claimed = this.#epochs;
 			const { epoch, lost, kept, opensInMs } = await join(this.#options, { memory, ends, claims, claimed });
@@ -140,7 +135,7 @@ export class Database {
 			const leases = kept.map(({ lease }) => {
 				return { ...lease, generation: toGeneration(this.#epochs, storedGeneration(claimed, lease.generation)) };
 			});
-			for (const keeper of this.#epochKeepers) keeper.begun(leases, opensInMs);
+			for (const keeper of this.#epochListeners.values()) keeper?.begun(leases, opensInMs);
 			this.#connections = this.#connect(before.epochs.next(epoch));
 			// These connections led to a replaced server: how they end doesn't matter.
 			this.#track(before.close());

@@ -20,7 +20,9 @@ import {
 	type OrderIds,
 	orderIdsFor,
 	type ResponseRow,
+	rangeBefore,
 	STATUS_CODE,
+	SUMMARY,
 	searchRows,
 	statusOf,
 	summaryOf,
@@ -67,11 +69,7 @@ import {
 	WITHIN,
 } from "./attempt-ranges.ts";
 
-const SUMMARY_COLUMNS = `
-	a.id, a.seq, a.webhook_no, a.type, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error, a.started_at,
-	a.response_ms, a.next_retry_at, a.url, e.id AS event_id`;
-
-const ATTEMPT_COLUMNS = `${SUMMARY_COLUMNS},
+const ATTEMPT_COLUMNS = `${SUMMARY},
 	a.sent_brand, a.sent_timestamp, a.sent_signature, a.response_body, a.response_truncated, a.details, e.body AS request_body`;
 
 /** The event of an attempt `a` in the project `$project`. */
@@ -86,17 +84,16 @@ const at = (entries: string, within?: string) => `
 		SELECT * ${atEntry(within)}
 	) a ${WITH_EVENT}`;
 
-/** The columns of `attempts` that {@link SUMMARY_COLUMNS} need, in addition to status, type and id. */
+/** The columns of `attempts` that {@link SUMMARY} needs, in addition to status, type and id. */
 const SUMMARIZED = `
 	seq, webhook_no, attempt, replay, status_code, error_code, error, started_at, response_ms, next_retry_at, url`;
 
 /** A SELECT of the columns for {@link toSummary}, for each of these rows of `attempts`, and of further columns. */
-const summariesOf = (attempts: string, more = "") =>
-	`SELECT ${SUMMARY_COLUMNS}${more} FROM (${attempts}) a ${WITH_EVENT}`;
+const summariesOf = (attempts: string, more = "") => `SELECT ${SUMMARY}${more} FROM (${attempts}) a ${WITH_EVENT}`;
 
 /** The same for rows (status, type, id). */
 export const summariesAt = (entries: string, more = "", within = ""): string =>
-	`SELECT ${SUMMARY_COLUMNS}${more} ${at(entries, within)}`;
+	`SELECT ${SUMMARY}${more} ${at(entries, within)}`;
 
 /** A SELECT of the columns for {@link toAttempt}. Bodies that the outer query doesn't use aren't read. */
 const attemptsAt = (entries: string, within: string): string => `SELECT ${ATTEMPT_COLUMNS} ${at(entries, within)}`;
@@ -302,7 +299,7 @@ const MANY_EVENTS = 50;
 
 /** The ranges to search one after the other. Attempts of given events may be of any day, unless they are many. */
 function rangesToSearch(filter: AttemptFilter, before: string | undefined, now: number): Ranges {
-	const range = rangeOf(filter, before);
+	const range = rangeBefore(filter, before && withoutNul(before));
 	const isOfEvents = filter.eventId !== undefined || filter.seqs !== undefined;
 	const isOfLastDays = before === undefined && (filter.seqs?.length ?? 0) >= MANY_EVENTS;
 	return isOfEvents && !isOfLastDays ? [range] : newestDaysFirst(range, now);
@@ -315,12 +312,6 @@ function rangesToSearch(filter: AttemptFilter, before: string | undefined, now: 
 function toPage<R>(rows: R[], last: Row | undefined, end: string | null): AttemptRows<R> {
 	if (last !== undefined) return { rows, next: toAttemptId(last.id) };
 	return { rows, next: end === null ? null : toAttemptId(end) };
-}
-
-function rangeOf(filter: AttemptFilter, before: string | undefined): IdRange {
-	const { from, to } = idRange(filter);
-	const stored = before === undefined ? to : toStoredId(withoutNul(before));
-	return { from, to: stored < to ? stored : to };
 }
 
 export async function countAttempts(

@@ -46,6 +46,13 @@ const countedOfKind = (after: string, order: "ASC" | "DESC", limit: number) => `
 const failedOfKind = (order: "ASC" | "DESC", limit: number) =>
 	countedOfKind("AND id > coalesce(d.id, '')", order, limit);
 
+/** The last delivered attempt of each webhook, among the last ones of its ranges. */
+const lastDelivered = (last: string) => `
+		SELECT DISTINCT ON (kind.webhook_no) kind.webhook_no, kind.status, kind.type, a.id
+		FROM kind CROSS JOIN LATERAL (${last}) a
+		WHERE kind.status = ${STATUS_CODE.delivered}
+		ORDER BY kind.webhook_no, a.id DESC`;
+
 /**
  * The attempts that determine each webhook's health: its last delivered ones with and without tests, and the first and
  * last failures after it.
@@ -60,16 +67,8 @@ const DECIDING = sql(
 			UNION ALL
 			SELECT kind.webhook_no, next.status, next.type
 			FROM kind CROSS JOIN LATERAL (${nextKind("kind.webhook_no", "(kind.status, kind.type)")}) next
-		), tested AS MATERIALIZED (
-			SELECT DISTINCT ON (kind.webhook_no) kind.webhook_no, kind.status, kind.type, a.id
-			FROM kind CROSS JOIN LATERAL (${ofKind("id", "", "DESC", 1)}) a
-			WHERE kind.status = ${STATUS_CODE.delivered}
-			ORDER BY kind.webhook_no, a.id DESC
-		), delivered AS MATERIALIZED (
-			SELECT DISTINCT ON (kind.webhook_no) kind.webhook_no, kind.status, kind.type, a.id
-			FROM kind CROSS JOIN LATERAL (${countedOfKind("", "DESC", 1)}) a
-			WHERE kind.status = ${STATUS_CODE.delivered}
-			ORDER BY kind.webhook_no, a.id DESC
+		), tested AS MATERIALIZED (${lastDelivered(ofKind("id", "", "DESC", 1))}
+		), delivered AS MATERIALIZED (${lastDelivered(countedOfKind("", "DESC", 1))}
 		), failed AS MATERIALIZED (
 			-- Among very many tests, only one end may be found.
 			SELECT kind.webhook_no, kind.status, kind.type, coalesce(first.id, last.id) AS first_id,

@@ -109,7 +109,8 @@ export async function listWaitingRetries(
 	});
 }
 
-const FIRST = firstOfType("lane.project_no", "s.type", "greatest(lane.position, s.from_seq)");
+/** The end of a SELECT of the first event that a `lane` has yet to reach, of the type of its subscription `s`. */
+export const FIRST_AHEAD = firstOfType("lane.project_no", "s.type", "greatest(lane.position, s.from_seq)");
 
 /**
  * The backlog of each `lane` (rows of `lanes`): its open events, and for each subscribed type the events after its
@@ -123,7 +124,7 @@ const BACKLOG = `
 		SELECT first.seq, last.type_seq - first.type_seq + 1 AS n
 		FROM posthorn.subscriptions s
 			CROSS JOIN LATERAL (
-				SELECT seq, type_seq FROM posthorn.events ${FIRST} LIMIT 1
+				SELECT seq, type_seq FROM posthorn.events ${FIRST_AHEAD} LIMIT 1
 			) first
 			CROSS JOIN LATERAL (
 				SELECT type_seq FROM posthorn.events ${lastOfType("lane.project_no", "s.type")} LIMIT 1

@@ -21,11 +21,11 @@ const LOCK = lockOne("");
  * Locks all of a project until the transaction ends. Returns the last `seq`. Rejects as `locked` if another session
  * holds it, unless it may wait.
  */
-export async function lockProject(c: Session, projectNo: number, waits = true): Promise<{ lastSeq: number }> {
+export async function lockProject(c: Session, projectNo: number, waits = true): Promise<number> {
 	const { log, lease } = waits ? LOCK : LOCK_FREE;
 	const [end, held] = await Promise.all([c.row<{ last_seq: number }>(log, projectNo), c.row(lease, projectNo)]);
 	if (end === undefined || held === undefined) throw new StorageError("locked", LOCKED);
-	return { lastSeq: end.last_seq };
+	return end.last_seq;
 }
 
 /** How many more calls of a kind may wait for rows concurrently. */

@@ -227,7 +227,7 @@ async function settleOne(
 	waits: boolean,
 ): Promise<"settled" | "stale"> {
 	const { projectNo, settlement, attempts, moves } = numbered;
-	const { lastSeq } = await lockProject(c, projectNo, waits);
+	const lastSeq = await lockProject(c, projectNo, waits);
 	const occupied = await holdLanes(c, lanesOf(numbered), waits);
 	if (occupied.size > 0) throw new StorageError("locked", LOCKED);
 	if (moves.lanes.some(({ position }) => position > lastSeq)) return "stale";

@@ -29,13 +29,9 @@ import {
 import { identified, lastOfType } from "./log.ts";
 
 /** An event on its way into its project's log. */
-interface NewRow {
+interface NewRow extends Omit<LogEvent, "seq" | "type"> {
 	readonly projectNo: number;
-	readonly id: string;
 	readonly type: number;
-	readonly createdAt: number;
-	readonly publishedAt: number;
-	readonly body: Uint8Array;
 }
 
 /** A request with its project's number and its events. */
@@ -164,13 +160,10 @@ async function appendNew(
 }
 
 /** What an event's id already refers to: an event in the log, or (without a `seq` yet) in an earlier request. */
-interface There {
+interface There extends Pick<LogEvent, "createdAt" | "publishedAt" | "body"> {
 	readonly seq: number | null;
 	/** Its position among the project's new events, from 1; 0 if it is in the log. */
 	readonly nth: number;
-	readonly createdAt: number;
-	readonly publishedAt: number;
-	readonly body: Uint8Array;
 }
 
 /** @param lost whether an earlier call broke, so that it may have been written */

@@ -11,9 +11,10 @@ import type { Connections } from "../connection/connections.ts";
 import { isTableMissing } from "../connection/errors.ts";
 import { numberArray, numberColumns, type Session, sql, textArray } from "../connection/session.ts";
 import { moveCounts, sweepStats } from "../history/stats.ts";
+import { FIRST_AHEAD } from "../lanes/lanes.ts";
 import { holdLanes, lockDeliveries } from "../lanes/locks.ts";
 import { holdLogs } from "../log/append.ts";
-import { firstOfType, numbered } from "../log/log.ts";
+import { numbered } from "../log/log.ts";
 import { beginningOfDay, daysAhead, dropDay, listDays, makeDays } from "./partitions.ts";
 
 /** The remaining attempts of a deleted day aren't counted beyond this. */
@@ -275,7 +276,6 @@ function spansOf(events: readonly EventRow[]): Span[] {
 
 /** Lanes examined in one statement, so that each statement is short. */
 const LANES_AT_ONCE = 200;
-const FIRST = firstOfType("lane.project_no", "s.type", "greatest(lane.position, s.from_seq)");
 
 /**
  * Lanes in the order of their numbers, from the one after `$1` and `$2`, and whether something waits in them since
@@ -290,7 +290,7 @@ const LATE = sql(`
 		SELECT min(wait.since) AS since FROM (
 			SELECT e.published_at AS since
 			FROM posthorn.subscriptions s CROSS JOIN LATERAL (
-				SELECT published_at FROM posthorn.events ${FIRST} LIMIT 1
+				SELECT published_at FROM posthorn.events ${FIRST_AHEAD} LIMIT 1
 			) e
 			WHERE s.project_no = lane.project_no AND s.webhook_no = lane.webhook_no
 			UNION ALL

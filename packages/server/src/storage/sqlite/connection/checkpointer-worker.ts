@@ -2,9 +2,10 @@
  * The checkpointer's thread: a connection that serves no calls except the one to close. A separate program, because
  * loading what the other threads serve would take longer than everything else at its start.
  */
+import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { checkpointBeside } from "./checkpointer.ts";
-import { openCheckpointer } from "./connection.ts";
+import { BUSY_TIMEOUT_MS } from "./connection.ts";
 import { storageError, toNote } from "./errors.ts";
 import type { FromWorker, Request, WorkerSetup } from "./wire.ts";
 
@@ -13,7 +14,7 @@ const port = parentPort!;
 const send = (message: FromWorker) => port.postMessage(message);
 
 try {
-	const db = openCheckpointer(path);
+	const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
 	const end = checkpointBeside(db);
 	port.once("message", ([id]: Request) => {
 		end();

@@ -9,7 +9,7 @@ import { isBusy } from "./errors.ts";
  */
 const PAGE_BYTES = 4096;
 /** Other connections (a backup, a shell) hold a lock only briefly. */
-const BUSY_TIMEOUT_MS = 5000;
+export const BUSY_TIMEOUT_MS = 5000;
 /** The writer checkpoints the rest of the log and restarts it once its pages have this many bytes. */
 const CHECKPOINT_BYTES = 65_536_000;
 /** A log file that grew beyond this in a burst is truncated to it, bytes. */
@@ -132,11 +132,6 @@ export function openWriter(path: string): DatabaseSync {
 
 /** Of this file, which an earlier version may have created with another size. */
 export const pageBytes = (db: DatabaseSync): number => Number(db.prepare("PRAGMA page_size").get()!.page_size);
-
-/** For checkpoints only. */
-export function openCheckpointer(path: string): DatabaseSync {
-	return new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-}
 
 export function openReader(path: string): DatabaseSync {
 	const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readOnly: true });

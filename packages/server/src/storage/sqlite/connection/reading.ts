@@ -3,11 +3,9 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { StorageError } from "../../port.ts";
+import { BUSY_TIMEOUT_MS } from "./connection.ts";
 import { isUnopened } from "./errors.ts";
 import { targetOf } from "./files.ts";
-
-/** Other connections hold a lock only briefly. */
-const BUSY_TIMEOUT_MS = 5000;
 
 /** SQLite would report a disk error for a folder, and wait forever for someone to write to a named pipe. */
 function refuseOtherThanFiles(path: string): void {

@@ -22,8 +22,10 @@ import {
 	listedOf,
 	orderIdsFor,
 	type ResponseRow,
+	rangeBefore,
 	STATUS_CODE,
 	STATUSES,
+	SUMMARY,
 	searchRows,
 	statusesOf,
 	statusOf,
@@ -35,9 +37,6 @@ import type { Walked } from "../../verbs/verb.ts";
 import { type Connection, mergedRanges, type Row } from "../connection/connection.ts";
 import { findSeq } from "../log/log.ts";
 
-const SUMMARY = `
-	a.id, a.webhook_no, a.seq, a.type, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error, a.started_at,
-	a.response_ms, a.next_retry_at, a.url, e.id AS event_id`;
 /** The bodies to read order ids from: of at most the first parameter's bytes. */
 const ORDER_BODY = "CASE WHEN a.seq > 0 AND length(e.body) <= ? THEN CAST(e.body AS TEXT) END AS order_body";
 /** Entries by their row numbers, a JSON array, in its order. */
@@ -89,11 +88,8 @@ function findPage(
 	filter: AttemptFilter,
 	page: Pick<AttemptPage, "limit" | "before">,
 ): Walk {
-	const { from, to } = idRange(filter);
-	const before = page.before === undefined ? to : toStoredId(page.before);
-	const range = { from, to: before < to ? before : to };
 	const how = { columns: "no", order: "DESC", limit: page.limit + 1 } as const;
-	return walkAttempts(c, c.names.project(projectId), filter, range, how);
+	return walkAttempts(c, c.names.project(projectId), filter, rangeBefore(filter, page.before), how);
 }
 
 /** The page of those rows that were found. */
@@ -337,10 +333,8 @@ export function searchResponses(
 	{ projectId, text, before, limit }: Params<"searchResponses">,
 ): ResponseStep {
 	const project = c.names.project(projectId);
-	const { from, to } = idRange({});
-	const range = { from, to: before === null ? to : toStoredId(before) };
 	const how = { columns: "no, seq, started_at, response_body", order: "DESC", limit: limit.maxEvents } as const;
-	const { rows } = walkAttempts(c, project, {}, range, how);
+	const { rows } = walkAttempts(c, project, {}, rangeBefore({}, before), how);
 	const { matching, ...step } = searchRows(rows as unknown as FoundRow[], text, limit);
 	const found = matching.map(({ row: { no, seq }, match }) => {
 		const event = c.row<{ at: number }>(CREATED, project, seq);

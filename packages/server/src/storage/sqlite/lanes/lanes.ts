@@ -251,6 +251,6 @@ export function addGauges(a: Gauges, b: Gauges): Gauges {
 	};
 }
 
-function earlier(a: number | null, b: number | null): number | null {
+export function earlier(a: number | null, b: number | null): number | null {
 	return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }

@@ -2,7 +2,7 @@ import { type HandedOver, type Lease, type Params, QUARANTINE, type Renewal } fr
 import { QUEUE_CODE } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { UnpackedSettlement } from "../connection/wire.ts";
-import { ringForChange } from "../lanes/lanes.ts";
+import { earlier, ringForChange } from "../lanes/lanes.ts";
 import { settleAttempts } from "../lanes/settle.ts";
 import { lastSeq } from "../log/log.ts";
 
@@ -123,8 +123,7 @@ export function freeAllLeases(c: Connection): void {
 export function nextAlarm(c: Connection, _: unknown, { now }: LeaseTime): number | null {
 	const alarm = c.row<Time>("SELECT min(wake_at) AS at FROM projects WHERE wake_at IS NOT NULL")!.at;
 	const ended = c.row<Time>("SELECT min(lease_until) AS at FROM projects WHERE lease_until <= ?", now)!.at;
-	if (alarm === null || ended === null) return alarm ?? ended;
-	return Math.min(alarm, ended);
+	return earlier(alarm, ended);
 }
 
 type Time = { readonly at: number | null };
