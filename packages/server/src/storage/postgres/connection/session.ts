@@ -155,7 +155,7 @@ export function textArray(values: readonly (string | null)[]): string {
 const SPECIAL = /["\\]/g;
 
 /** PostgreSQL's text accepts every character except NUL, which texts from outside may contain. */
-export const withoutNul = (text: string): string => text.replaceAll("\0", "\ufffd");
+const withoutNul = (text: string): string => text.replaceAll("\0", "\ufffd");
 
 /** Many byte strings in one parameter, with the start (from 0) and length of each. */
 interface Packed {

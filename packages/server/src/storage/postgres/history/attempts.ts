@@ -40,7 +40,6 @@ import {
 	type Row,
 	type Session,
 	sql,
-	withoutNul,
 } from "../connection/session.ts";
 import { numbered } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
@@ -299,7 +298,7 @@ const MANY_EVENTS = 50;
 
 /** The ranges to search one after the other. Attempts of given events may be of any day, unless they are many. */
 function rangesToSearch(filter: AttemptFilter, before: string | undefined, now: number): Ranges {
-	const range = rangeBefore(filter, before && withoutNul(before));
+	const range = rangeBefore(filter, before);
 	const isOfEvents = filter.eventId !== undefined || filter.seqs !== undefined;
 	const isOfLastDays = before === undefined && (filter.seqs?.length ?? 0) >= MANY_EVENTS;
 	return isOfEvents && !isOfLastDays ? [range] : newestDaysFirst(range, now);
@@ -342,8 +341,7 @@ export async function getAttempt(c: Session, { projectId, attemptId }: Params<"g
 	const project = await findProject(c, projectId);
 	if (project === null) return null;
 	const statuses = numberArray(Object.values(STATUS_CODE));
-	const id = toStoredId(withoutNul(attemptId));
-	const row = await c.row(GET, { project, statuses, types: null, id });
+	const row = await c.row(GET, { project, statuses, types: null, id: toStoredId(attemptId) });
 	if (row === undefined) return null;
 	const { rows, names } = await named(c, project, [row]);
 	return rows[0] === undefined ? null : toAttempt(rows[0], names);

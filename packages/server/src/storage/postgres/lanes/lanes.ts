@@ -1,7 +1,7 @@
 import type { Backlog, Gauges, LoadedLanes, Params, Retry, WaitingRetry } from "../../port.ts";
 import { closingLane, LANE, type LaneRow, QUEUE_CODE, retryOf, waitingOf } from "../../shared/deliveries.ts";
 import { newestLog } from "../connection/hot-rows.ts";
-import { findProject, findWebhook, type Row, type Session, sql, textArray, withoutNul } from "../connection/session.ts";
+import { findProject, findWebhook, type Row, type Session, sql, textArray } from "../connection/session.ts";
 import { readHandedOver } from "../leases/leases.ts";
 import { firstOfType, lastOfType, numbered } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
@@ -100,7 +100,7 @@ export async function listWaitingRetries(
 ): Promise<WaitingRetry[]> {
 	const project = await findProject(c, projectId);
 	if (project === null) return [];
-	const rows = await c.rows(LIST, project, webhookId && withoutNul(webhookId), limit);
+	const rows = await c.rows(LIST, project, webhookId, limit);
 	return rows.map((row) => {
 		if (row.event_id === null)
 			throw new Error(`Event ${row.seq} of project ${projectId} is pending but doesn't exist.`);

@@ -11,7 +11,6 @@ import {
 	sql,
 	textArray,
 	typeCode,
-	withoutNul,
 } from "../connection/session.ts";
 import { numbered } from "../log/log.ts";
 import type { WebhookNumbers } from "./locks.ts";
@@ -125,7 +124,7 @@ class TextTable {
 		if (text === null) return null;
 		const known = this.#indexes.get(text);
 		if (known !== undefined) return known;
-		const index = this.texts.push(withoutNul(text));
+		const index = this.texts.push(text);
 		this.#indexes.set(text, index);
 		return index;
 	}
