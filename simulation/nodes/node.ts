@@ -5,7 +5,7 @@ import { Seal } from "../../packages/server/src/base/seal.ts";
 import { type RunningEngine, startEngine } from "../../packages/server/src/engine/index.ts";
 import type { Sender } from "../../packages/server/src/engine/send/outcome.ts";
 import { createGuard } from "../../packages/server/src/net/egress.ts";
-import { Shortages, shortageText } from "../../packages/server/src/net/shortages.ts";
+import { SHORTAGE_TEXT, Shortages } from "../../packages/server/src/net/shortages.ts";
 import { Projects } from "../../packages/server/src/registry/projects.ts";
 import { Webhooks } from "../../packages/server/src/registry/webhooks.ts";
 import type { Storage } from "../../packages/server/src/storage/port.ts";
@@ -104,7 +104,7 @@ export class SimNode {
 		const nonces = random("nonces", name);
 		const seal = new Seal([sealKey], (count) => nonces.bytes(count));
 		const logger = this.#logger();
-		const shortages = new Shortages(clock, (shortage) => logger.warn({ shortage }, shortageText(shortage)));
+		const shortages = new Shortages(clock, (shortage) => logger.warn({ shortage }, SHORTAGE_TEXT[shortage]));
 		this.network = this.#parts.network.attach(host, clock);
 		const guard = createGuard({ allow: [], interfaces: this.network.interfaces, clock });
 		this.#sender = createNodeSender(this.network, {

@@ -34,7 +34,7 @@ import { startRetentionClock } from "./engine/retention-clock.ts";
 import { createHttpSender } from "./engine/send/http-sender.ts";
 import { createGuard } from "./net/egress.ts";
 import { createResolver } from "./net/resolver.ts";
-import { Shortages, shortageText } from "./net/shortages.ts";
+import { SHORTAGE_TEXT, Shortages } from "./net/shortages.ts";
 import { Handshakes, threadCpuMs } from "./net/tls/handshakes.ts";
 import { Projects } from "./registry/projects.ts";
 import { startResealing } from "./registry/resealing.ts";
@@ -139,7 +139,7 @@ async function build(
 
 	const descriptors = divideDescriptors(descriptorLimit());
 	const guard = createGuard({ ...config.egress, clock });
-	const shortages = new Shortages(clock, (shortage) => logger.warn({ shortage }, shortageText(shortage)));
+	const shortages = new Shortages(clock, (shortage) => logger.warn({ shortage }, SHORTAGE_TEXT[shortage]));
 	const handshakes = new Handshakes({
 		clock,
 		random: Math.random,

@@ -67,14 +67,10 @@ export async function startQuarantine(options: QuarantineOptions): Promise<Quara
 		look().catch((error: unknown) =>
 			logger.warn({ err: error }, "failed to check whether the database is in quarantine"),
 		);
-	async function poll(): Promise<number> {
-		await lookLogged();
-		return pollMs();
-	}
 
 	await look();
 	// Nothing else can change the mark of a database that only this process uses.
-	const polling = storage.peers === null ? null : repeat(clock, pollMs(), poll);
+	const polling = storage.peers === null ? null : repeat(clock, pollMs(), () => lookLogged().then(pollMs));
 	const unsubscribe = storage.peers?.onEpoch(() => void lookLogged());
 	return {
 		get mark() {

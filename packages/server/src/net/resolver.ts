@@ -176,12 +176,8 @@ async function answerOf(query: Promise<string[]>): Promise<Answer> {
 
 /** Alternates the families, IPv4 first, so that a family without a route costs only one try (RFC 8305, 4). */
 function alternate(ipv4: readonly string[], ipv6: readonly string[]): string[] {
-	const addresses: string[] = [];
-	for (let i = 0; i < Math.max(ipv4.length, ipv6.length); i++) {
-		if (i < ipv4.length) addresses.push(ipv4[i]!);
-		if (i < ipv6.length) addresses.push(ipv6[i]!);
-	}
-	return addresses;
+	const pairs = Array.from({ length: Math.max(ipv4.length, ipv6.length) }, (_, i) => [ipv4[i], ipv6[i]]);
+	return pairs.flat().filter((address) => address !== undefined);
 }
 
 /** The queries that the resolver sends to name servers. Errors have c-ares codes. */

@@ -11,7 +11,8 @@ export const SHORTAGES = ["descriptors", "memory", "name_servers", "ports"] as c
  */
 export type Shortage = (typeof SHORTAGES)[number];
 
-const SHORTAGE_TEXT: Record<Shortage, string> = {
+/** Texts for users: what happened and what to do. */
+export const SHORTAGE_TEXT: Readonly<Record<Shortage, string>> = {
 	descriptors:
 		"This machine is out of file descriptors, so deliveries wait. Raise the limit on open files (LimitNOFILE, ulimit -n).",
 	memory: "The kernel has no memory left for connections, so deliveries wait. Give the machine more memory.",
@@ -20,9 +21,6 @@ const SHORTAGE_TEXT: Record<Shortage, string> = {
 	name_servers:
 		"None of this machine's name servers responds, so deliveries wait. Check /etc/resolv.conf and the network.",
 };
-
-/** Text for users: what happened and what to do. */
-export const shortageText = (shortage: Shortage): string => SHORTAGE_TEXT[shortage];
 
 /** The delay before the next try, milliseconds. It doubles after each failed try. */
 const FIRST_DELAY_MS = 1_000;

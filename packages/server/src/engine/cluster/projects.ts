@@ -242,10 +242,7 @@ export class FailureBackoff {
 
 	get resting(): number {
 		const now = this.#clock.elapsed();
-		return this.#failures
-			.values()
-			.filter(({ until }) => until > now)
-			.toArray().length;
+		return [...this.#failures.values()].filter(({ until }) => until > now).length;
 	}
 
 	/** @returns how long the project rests, milliseconds */

@@ -166,7 +166,9 @@ export class Publisher {
 		const { projectId, events } = request;
 		const { promise, resolve, reject } = Promise.withResolvers<AppendResult>();
 		this.#commits.add({ request, bytes, resolve, reject });
-		return promise.finally(() => this.budget.give(projectId, bytes)).then((result) => answerOf(events, result));
+		return promise
+			.finally(() => this.budget.give(projectId, bytes))
+			.then((result) => (result.kind === "appended" ? { kind: "published", events } : result));
 	}
 
 	async #commit(batch: readonly Waiting[], apart: boolean): Promise<Waiting[]> {
@@ -221,11 +223,6 @@ function isLarger(text: string, bytes: number): boolean {
 
 function bytesOf(drafts: EventDrafts): number {
 	return "next" in drafts ? drafts.bytes : drafts.reduce((sum, { data }) => sum + data.length, 0);
-}
-
-function answerOf(events: readonly EncodedEvent[], result: AppendResult): PublishResult {
-	if (result.kind === "locked") return { kind: "locked" };
-	return result.kind === "appended" ? { kind: "published", events } : result;
 }
 
 /** An event from encoding until it is sent: a single object, because very many exist at once. */

@@ -4,7 +4,7 @@ import { METRICS } from "../../../base/budgets.ts";
 import { RateLimit } from "../../../base/throttle.ts";
 import { quarantineNotice } from "../../../engine/quarantine.ts";
 import { holdText } from "../../../engine/retention-clock.ts";
-import { shortageText } from "../../../net/shortages.ts";
+import { SHORTAGE_TEXT } from "../../../net/shortages.ts";
 import { acceptedEncodings } from "../../http/encodings.ts";
 import { PROBLEMS, Problem, type ProblemKind } from "../../http/problem.ts";
 import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../../openapi/reference/reference.ts";
@@ -73,8 +73,8 @@ export function systemRoutes(parts: ApiParts, storageCheck: Pick<StorageCheck, "
 				if (state !== "ok") throw new Problem("unavailable", STORAGE_TEXT[state]);
 				const shortage = shortages.current;
 				// A receiver can use up the ports towards itself. That must not take the node out of service for everyone else.
-				if (shortage === "ports") return { status: "ok" as const, notice: shortageText(shortage) };
-				if (shortage !== null) throw new Problem("unavailable", shortageText(shortage));
+				if (shortage === "ports") return { status: "ok" as const, notice: SHORTAGE_TEXT[shortage] };
+				if (shortage !== null) throw new Problem("unavailable", SHORTAGE_TEXT[shortage]);
 				const { mark } = quarantine;
 				const notices = [mark && quarantineNotice(mark), retention.notice].filter((text) => text !== null);
 				return { status: "ok" as const, ...(notices.length > 0 && { notice: notices.join(" ") }) };
