@@ -72,7 +72,7 @@ export interface AttemptPage extends Page {
 	readonly maxBytes: number;
 }
 
-/** A page of entries without bodies. */
+/** A page of entries with what has become of them. */
 export interface ListPage extends Page {
 	/** Also reads the order ids of events of at most this many bytes. */
 	readonly orderIdBytes?: number;
@@ -100,14 +100,10 @@ export interface Delivery {
 	readonly attempts: readonly Attempt[];
 }
 
-/** An entry of the log without its bodies and headers, with its event's order id. */
-export interface ListedAttempt extends AttemptSummary {
-	/** Null if the event has none, is a test event or has too many bytes. Absent unless a page asks for it. */
-	readonly orderId?: string | null;
-}
-
 /** An entry of the log, and what has become of its delivery since. For a delivered one, only what a list has. */
-export interface FollowedAttempt extends ListedAttempt {
+export interface FollowedAttempt extends AttemptSummary {
+	/** Its event's; null if that has none, is a test event or has too many bytes. Absent unless a page asks for it. */
+	readonly orderId?: string | null;
 	/** Whether a later attempt of the same delivery, in any series, is in the log. */
 	readonly isFollowed: boolean;
 	/** Whether it is a dead letter that was dismissed. */
@@ -309,8 +305,8 @@ export interface CountedPage extends ReplayedPage {
 export interface InsightStorage {
 	/** Like `listAttempts`, but rows have no bodies. */
 	listAttemptSummaries(
-		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: ListPage },
-	): Promise<AttemptRows<ListedAttempt>>;
+		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: Page },
+	): Promise<AttemptRows<AttemptSummary>>;
 	/** Like `listAttemptSummaries`, with what has become of each delivery. */
 	listFollowedAttempts(
 		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: ListPage },

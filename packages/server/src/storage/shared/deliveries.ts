@@ -10,7 +10,6 @@ import {
 	type FollowedAttempt,
 	type HandedOver,
 	type LaneState,
-	type ListedAttempt,
 	type ListPage,
 	type MatchingReplays,
 	type NewAttempt,
@@ -128,33 +127,33 @@ export function summaryOf(row: AttemptRow, { webhookId, eventType }: AttemptName
 	};
 }
 
-/** Order ids by the numbers of their events: those that a page has read so far. */
-export type OrderIds = Map<number, string | null>;
+/** Order ids by the numbers of their events: those that a page has read so far; null if it doesn't show them. */
+export type OrderIds = Map<number, string | null> | null;
 
-/**
- * An entry of a list. `order_body` is the text of the event's body, or null if it isn't to be read.
- *
- * @param orderIds null if the list doesn't show them
- */
-export function listedOf(summary: AttemptSummary, row: AttemptRow, orderIds: OrderIds | null): ListedAttempt {
-	if (orderIds === null) return summary;
-	const known = orderIds.get(summary.seq);
-	if (known !== undefined) return { ...summary, orderId: known };
-	const orderId = row.order_body === null ? null : orderIdIn(row.order_body as string);
-	orderIds.set(summary.seq, orderId);
-	return { ...summary, orderId };
+export const orderIdsFor = ({ orderIdBytes }: ListPage): OrderIds => (orderIdBytes === undefined ? null : new Map());
+
+/** `order_body` is the text of the event's body, or null if it isn't to be read. */
+function orderIdOf({ order_body: body }: AttemptRow, seq: number, orderIds: NonNullable<OrderIds>): string | null {
+	const known = orderIds.get(seq);
+	if (known !== undefined) return known;
+	const orderId = body === null ? null : orderIdIn(body as string);
+	orderIds.set(seq, orderId);
+	return orderId;
 }
-
-export const orderIdsFor = ({ orderIdBytes }: ListPage): OrderIds | null =>
-	orderIdBytes === undefined ? null : new Map();
 
 /**
  * An entry of the log with what has become of its delivery.
  *
  * @param dueAt of the pending attempt, on the node's clock; null if there is none
  */
-export const followedOf = (listed: ListedAttempt, row: AttemptRow, dueAt: number | null): FollowedAttempt => ({
-	...listed,
+export const followedOf = (
+	summary: AttemptSummary,
+	row: AttemptRow,
+	orderIds: OrderIds,
+	dueAt: number | null,
+): FollowedAttempt => ({
+	...summary,
+	...(orderIds !== null && { orderId: orderIdOf(row, summary.seq, orderIds) }),
 	isFollowed: Boolean(row.is_followed),
 	dismissed: row.dismissed_at !== null,
 	webhookDeleted: Boolean(row.webhook_deleted),

@@ -3,10 +3,9 @@ import type {
 	AttemptFilter,
 	AttemptPage,
 	AttemptRows,
+	AttemptSummary,
 	Delivery,
 	FollowedAttempt,
-	ListedAttempt,
-	ListPage,
 	Params,
 } from "../../../src/storage/port.ts";
 import { orderIdIn } from "../../../src/storage/shared/bodies.ts";
@@ -44,10 +43,10 @@ export function listAttempts(
 export function listAttemptSummaries(
 	node: MemoryNode,
 	{ projectId, filter, page }: Params<"listAttemptSummaries">,
-): AttemptRows<ListedAttempt> {
+): AttemptRows<AttemptSummary> {
 	const found = findPage(node, projectId, filter, page);
 	return pageOf(
-		found.rows.slice(0, page.limit).map((row) => toListed(node, row, page)),
+		found.rows.slice(0, page.limit).map((row) => toSummary(node, row)),
 		found,
 	);
 }
@@ -62,7 +61,8 @@ export function listFollowedAttempts(
 		const isOver = row.status === STATUS_CODE.delivered;
 		const next = isOver ? undefined : node.tables.retries.get(deliveryKey(webhookNo, seq));
 		return {
-			...toListed(node, row, page),
+			...toSummary(node, row),
+			...(page.orderIdBytes !== undefined && { orderId: orderIdOf(node, row, page.orderIdBytes) }),
 			isFollowed: !isOver && newestAttempt(node, webhookNo, { projectNo, seq })?.id !== row.id,
 			dismissed: dismissedAt !== null,
 			webhookDeleted: !isOver && node.tables.lanes.get(webhookNo) === undefined,
@@ -72,15 +72,9 @@ export function listFollowedAttempts(
 	return pageOf(rows, found);
 }
 
-function toListed(node: MemoryNode, row: AttemptRow, { orderIdBytes }: ListPage): ListedAttempt {
-	const summary = toSummary(node, row);
-	if (orderIdBytes === undefined) return summary;
-	const { projectNo, seq } = row;
+function orderIdOf(node: MemoryNode, { projectNo, seq }: AttemptRow, maxBytes: number): string | null {
 	const { body } = node.tables.events.by.seq.get({ projectNo, seq })!;
-	return {
-		...summary,
-		orderId: seq > 0 && body.length <= orderIdBytes ? orderIdIn(Buffer.from(body).toString()) : null,
-	};
+	return seq > 0 && body.length <= maxBytes ? orderIdIn(Buffer.from(body).toString()) : null;
 }
 
 /** A page, newest first, plus one extra row. */

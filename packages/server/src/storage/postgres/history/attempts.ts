@@ -6,7 +6,6 @@ import type {
 	Excerpt,
 	FollowedAttempt,
 	FoundResponse,
-	ListedAttempt,
 	Params,
 	ResponseStep,
 } from "../../port.ts";
@@ -16,7 +15,6 @@ import {
 	followedOf,
 	type IdRange,
 	idRange,
-	listedOf,
 	type OrderIds,
 	orderIdsFor,
 	type ResponseRow,
@@ -150,25 +148,22 @@ const ORDER_BODY = `,
 /** How a list without bodies is read. */
 interface List<R> {
 	readonly statements: RowStatements;
-	readonly toEntry: (row: Row, names: Names, orderIds: OrderIds | null, c: Session) => R;
+	readonly toEntry: (row: Row, names: Names, orderIds: OrderIds, c: Session) => R;
 }
 
-const toListed = (row: Row, names: Names, orderIds: OrderIds | null): ListedAttempt =>
-	listedOf(toSummary(row, names), row, orderIds);
-
-const SUMMARIES: List<ListedAttempt> = {
+const SUMMARIES: List<AttemptSummary> = {
 	statements: rowStatements(
 		{ columns: SUMMARIZED },
-		(matches, kept) => `${summariesOf(matches, ORDER_BODY + kept)} ORDER BY a.id DESC`,
+		(matches, kept) => `${summariesOf(matches, kept)} ORDER BY a.id DESC`,
 	),
-	toEntry: toListed,
+	toEntry: toSummary,
 };
 
 export function listAttemptSummaries(
 	c: Session,
 	params: Params<"listAttemptSummaries">,
 	{ clock }: PostgresNode,
-): Promise<AttemptRows<ListedAttempt>> {
+): Promise<AttemptRows<AttemptSummary>> {
 	return readList(c, SUMMARIES, params, clock.now());
 }
 
@@ -211,7 +206,7 @@ const FOLLOWED: List<FollowedAttempt> = {
 	statements: rowStatements({ columns: `${SUMMARIZED}, dismissed_at`, since: "$nearFrom" }, followed),
 	toEntry: (row, names, orderIds, { offset }) => {
 		const dueAt = row.due_at === null ? null : offset.toNode(row.due_at as number);
-		return followedOf(toListed(row, names, orderIds), row, dueAt);
+		return followedOf(toSummary(row, names), row, orderIds, dueAt);
 	},
 };
 
@@ -226,7 +221,7 @@ export function listFollowedAttempts(
 async function readList<R>(
 	c: Session,
 	{ statements, toEntry }: List<R>,
-	{ projectId, filter, page }: Params<"listAttemptSummaries">,
+	{ projectId, filter, page }: Params<"listFollowedAttempts">,
 	now: number,
 ): Promise<AttemptRows<R>> {
 	const search = await searchIn(c, projectId, filter, { orderIdBytes: page.orderIdBytes ?? 0 });

@@ -6,7 +6,6 @@ import {
 	type AttemptSummary,
 	type CodeRange,
 	type FollowedAttempt,
-	type ListedAttempt,
 	NO_RESPONSE,
 	type Params,
 	type ResponseStep,
@@ -19,7 +18,6 @@ import {
 	followedOf,
 	type IdRange,
 	idRange,
-	listedOf,
 	orderIdsFor,
 	type ResponseRow,
 	rangeBefore,
@@ -43,6 +41,7 @@ const ORDER_BODY = "CASE WHEN a.seq > 0 AND length(e.body) <= ? THEN CAST(e.body
 const GIVEN = `
 	FROM json_each(?) CROSS JOIN attempts a ON a.no = value
 		LEFT JOIN events e ON e.project_no = a.project_no AND e.seq = a.seq`;
+const SUMMARIES = `SELECT ${SUMMARY} ${GIVEN}`;
 const IS_OPEN = `a.status <> ${STATUS_CODE.delivered}`;
 const FOLLOWED = `
 	SELECT ${SUMMARY}, ${ORDER_BODY}, a.dismissed_at, r.replay AS next_replay, r.due_at,
@@ -56,7 +55,7 @@ const FOLLOWED = `
 
 /** An entry of the log by its row number, without its bodies. */
 export function readSummary(c: Connection, no: number): AttemptSummary {
-	return toSummary(c, c.row(`SELECT ${SUMMARY} ${GIVEN}`, JSON.stringify([no]))!);
+	return toSummary(c, c.row(SUMMARIES, JSON.stringify([no]))!);
 }
 
 function toSummary(c: Connection, row: AttemptRow): AttemptSummary {
@@ -98,29 +97,27 @@ function pageOf<Row extends { readonly id: string }>(rows: Row[], found: Walk): 
 	return { rows, next: found.end === null ? null : toAttemptId(found.end) };
 }
 
-export function listAttemptSummaries(c: Connection, p: Params<"listAttemptSummaries">): AttemptRows<ListedAttempt> {
-	return readList(c, p, `SELECT ${SUMMARY}, ${ORDER_BODY} ${GIVEN}`, (listed) => listed);
+export function listAttemptSummaries(c: Connection, p: Params<"listAttemptSummaries">): AttemptRows<AttemptSummary> {
+	return readList(c, p, (nos) => c.rows(SUMMARIES, nos).map((row) => toSummary(c, row)));
 }
 
 export function listFollowedAttempts(c: Connection, p: Params<"listFollowedAttempts">): AttemptRows<FollowedAttempt> {
-	return readList(c, p, FOLLOWED, (listed, row) => followedOf(listed, row, row.due_at as number | null));
+	const orderIds = orderIdsFor(p.page);
+	return readList(c, p, (nos) => {
+		const rows = c.rows(FOLLOWED, p.page.orderIdBytes ?? 0, nos);
+		return rows.map((row) => followedOf(toSummary(c, row), row, orderIds, row.due_at as number | null));
+	});
 }
 
-/** @param text reads rows for {@link listedOf} by their numbers */
-function readList<R extends ListedAttempt>(
+/** @param read reads entries by their row numbers, a JSON array */
+function readList<R extends AttemptSummary>(
 	c: Connection,
 	{ projectId, filter, page }: Params<"listAttemptSummaries">,
-	text: string,
-	toEntry: (listed: ListedAttempt, row: AttemptRow) => R,
+	read: (nos: string) => R[],
 ): AttemptRows<R> {
 	const found = findPage(c, projectId, filter, page);
 	const nos = found.rows.slice(0, page.limit).map(({ no }) => no);
-	const orderIds = orderIdsFor(page);
-	const rows = c.rows(text, page.orderIdBytes ?? 0, JSON.stringify(nos));
-	return pageOf(
-		rows.map((row) => toEntry(listedOf(toSummary(c, row), row, orderIds), row)),
-		found,
-	);
+	return pageOf(read(JSON.stringify(nos)), found);
 }
 
 export function countAttempts(
