@@ -114,7 +114,7 @@ test("a backup includes accounts and counts", async () => {
 	const copy = join(directory, "copy.db");
 	await backupSqlite(path, copy);
 	const restored = await open(copy);
-	expect(await restored.getAccount({ accountId: "acc_x" })).toEqual(account);
+	expect((await restored.getCredentials({ accountId: "acc_x" }))?.account).toEqual(account);
 	const day = { since: NOW - DAY, until: NOW + DAY, stepMs: DAY };
 	expect(await restored.readStats({ projectId: "proj_x", query: day })).toEqual(
 		await storage.readStats({ projectId: "proj_x", query: day }),

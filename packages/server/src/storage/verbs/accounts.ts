@@ -45,11 +45,6 @@ export function* createOperator(p: NewAccount & TokenAt): Steps<"created" | "wro
 	return created;
 }
 
-export function* getAccount({ accountId }: { readonly accountId: string }): Steps<Account | null> {
-	const found = yield* row<Account>(sql`SELECT ${ACCOUNT} FROM posthorn.accounts a WHERE a.id = ${accountId}`);
-	return found ?? null;
-}
-
 type CredentialsRow = Account & { readonly passwordHash: string };
 const toCredentials = (found: CredentialsRow | undefined): Credentials | null => {
 	if (found === undefined) return null;
@@ -74,8 +69,11 @@ export function* getCredentials({ accountId }: { readonly accountId: string }): 
 
 /** Null if there is no such account. */
 export function* renameAccount(p: { readonly accountId: string; readonly name: string }): Steps<Account | null> {
-	yield* rows(sql`UPDATE posthorn.accounts SET name = ${p.name} WHERE id = ${p.accountId}`);
-	return yield* getAccount(p);
+	const [, [renamed]] = yield* together(
+		sql`UPDATE posthorn.accounts SET name = ${p.name} WHERE id = ${p.accountId}`,
+		sql<Account>`SELECT ${ACCOUNT} FROM posthorn.accounts a WHERE a.id = ${p.accountId}`,
+	);
+	return renamed ?? null;
 }
 
 /** The account's password hash, which stays until the transaction ends. */

@@ -32,7 +32,6 @@ const PEOPLE = {
 	hasOperator: read(accounts.hasOperator),
 	createAccount: write(accounts.createAccount),
 	createOperator: write(accounts.createOperator),
-	getAccount: read(accounts.getAccount),
 	findCredentials: read(accounts.findCredentials),
 	getCredentials: read(accounts.getCredentials),
 	renameAccount: write(accounts.renameAccount),

@@ -85,7 +85,7 @@ export function describeAccounts(harness: StorageHarness): void {
 			expect(await make("none", START, twin), "doesn't reveal who has an account").toBe("wrong_token");
 			expect(await make("newer", START + HOUR - 1)).toBe("created");
 			expect(await storage.hasOperator()).toBe(true);
-			expect(await storage.getAccount({ accountId: first.id })).toEqual(first);
+			expect((await storage.getCredentials({ accountId: first.id }))?.account).toEqual(first);
 			// Neither an unused link nor a new one creates a second operator.
 			await storage.createLink({
 				kind: "setup",
@@ -133,7 +133,7 @@ export function describeAccounts(harness: StorageHarness): void {
 			expect(
 				await storage.createAccount({ account: twin, normalEmail: "ada@example.com", passwordHash: "hash 2" }),
 			).toBe("taken");
-			expect(await storage.getAccount({ accountId: twin.id })).toBeNull();
+			expect(await storage.getCredentials({ accountId: twin.id })).toBeNull();
 			const credentials = { account, passwordHash: "hash 1" };
 			expect(await storage.findCredentials({ normalEmail: "ada@example.com" })).toEqual(credentials);
 			expect(await storage.getCredentials({ accountId: account.id })).toEqual(credentials);
@@ -143,7 +143,10 @@ export function describeAccounts(harness: StorageHarness): void {
 				...account,
 				name: "Countess",
 			});
-			expect(await storage.getAccount({ accountId: account.id })).toEqual({ ...account, name: "Countess" });
+			expect((await storage.getCredentials({ accountId: account.id }))?.account).toEqual({
+				...account,
+				name: "Countess",
+			});
 			expect(await storage.renameAccount({ accountId: twin.id, name: "Nobody" })).toBeNull();
 		});
 

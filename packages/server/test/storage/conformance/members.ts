@@ -108,8 +108,10 @@ export function describeMembers(harness: StorageHarness): void {
 			const winner = accepted.findIndex((membership) => membership !== null);
 			const { id: accountId } = fresh[winner]!;
 			expect(accepted[winner]).toEqual({ projectId: project, accountId, role: "developer", addedAt: START + 3 });
-			const accounts = await Promise.all(fresh.map(({ id }) => storage.getAccount({ accountId: id })));
-			expect(accounts).toEqual(fresh.map((account, i) => (i === winner ? account : null)));
+			const accounts = await Promise.all(fresh.map(({ id }) => storage.getCredentials({ accountId: id })));
+			expect(accounts.map((found) => found?.account ?? null)).toEqual(
+				fresh.map((account, i) => (i === winner ? account : null)),
+			);
 		});
 
 		test("an invitation or a key is only stored while its creator has the role, and no more are open than may be", async () => {

@@ -53,7 +53,7 @@ test("restoring a snapshot from before the first sign-up leaves no accounts", as
 	const accountId = await join(memory, project);
 	database.restore(snapshot);
 	await expect(storage.ping()).rejects.toMatchObject({ code: "lost" });
-	expect(await storage.getAccount({ accountId })).toBeNull();
+	expect(await storage.getCredentials({ accountId })).toBeNull();
 	expect(await storage.getRole({ projectId: project, accountId })).toBeNull();
 	// The project still exists and can be joined.
 	await join(memory, project);
@@ -73,9 +73,9 @@ test("a snapshot keeps the settings made by then, and snapshots of lost history 
 	for (let restored = 0; restored < 2; restored++) {
 		database.restore(early);
 		await expect(storage.ping()).rejects.toMatchObject({ code: "lost" });
-		expect((await storage.getAccount({ accountId }))?.name).toBe("Ada");
+		expect((await storage.getCredentials({ accountId }))?.account.name).toBe("Ada");
 		expect(await storage.getRole({ projectId: project, accountId })).toBe("owner");
-		expect(await storage.getAccount({ accountId: joined })).toBeNull();
+		expect(await storage.getCredentials({ accountId: joined })).toBeNull();
 		expect(() => database.restore(late)).toThrow("belongs to lost history");
 		await storage.setRole({ projectId: project, accountId: await join(memory, project), role: "viewer" });
 	}
