@@ -72,7 +72,6 @@ const NEEDED = ["descriptors", "memory"] as const;
  */
 const NEXT_ADDRESS_AFTER_MS = 1_000;
 
-/** An address to try. */
 interface Candidate {
 	readonly address: string;
 	/** How long it has to accept if there are others to try, milliseconds. */

@@ -46,7 +46,6 @@ export interface GuardOptions {
 	readonly deny?: readonly string[];
 	/** Permitted ports (`POSTHORN_EGRESS_PORTS`), all by default, except 0 and 25 in any case. */
 	readonly ports?: readonly PortRange[];
-	/** This machine's network interfaces. */
 	readonly interfaces?: Interfaces | undefined;
 	/** Interfaces are read at most once a second on this clock; without it, for each address. */
 	readonly clock?: Pick<Clock, "elapsed"> | undefined;
@@ -168,7 +167,6 @@ const portText = (ports: readonly PortRange[]): string =>
 		? "Webhooks can't be delivered to this port: 0 is not a port, and 25 is for mail servers only. Use another, such as 443."
 		: `Webhooks can't be delivered to this port. The operator of this service allows these: ${portsText(ports)}.`;
 
-/** The port of an https URL. */
 export const portOf = (url: URL): number => Number(url.port || 443);
 
 /**

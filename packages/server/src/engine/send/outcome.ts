@@ -13,7 +13,6 @@ interface Timed {
 	readonly endedAt: number;
 }
 
-/** An attempt was made. */
 interface Tried extends Timed {
 	/** How long it waited for a turn to connect, which isn't the receiver's fault, whole milliseconds. */
 	readonly waitedMs: number;

@@ -9,7 +9,6 @@ export interface Account {
 	readonly createdAt: number;
 }
 
-/** An account with its password hash. */
 export interface Credentials {
 	readonly account: Account;
 	/** In PHC string form, salt and parameters included. */

@@ -108,7 +108,6 @@ export interface FollowedAttempt extends AttemptSummary {
 	readonly isFollowed: boolean;
 	/** Whether it is a dead letter that was dismissed. */
 	readonly dismissed: boolean;
-	/** Whether the webhook was deleted. */
 	readonly webhookDeleted: boolean;
 	/** The pending attempt of a retry or replay of the delivery; null if there is none. */
 	readonly next: Pick<Retry, "replay" | "dueAt"> | null;
@@ -145,7 +144,6 @@ export interface HistoryStorage {
 	): Promise<ResponseStep>;
 }
 
-/** A text in a response. */
 export interface FoundResponse extends Excerpt {
 	readonly attempt: AttemptSummary;
 	/** When its event was generated; milliseconds since the Unix epoch. */

@@ -112,9 +112,7 @@ export interface DatabaseObserver {
 	committed?(use: ConnectionUse, seconds: number): void;
 	/** A transaction conflicted with another one, and is retried. */
 	repeated?(use: ConnectionUse): void;
-	/** A connection was opened. */
 	connected?(use: ConnectionUse): void;
-	/** A connection broke. */
 	disconnected?(use: ConnectionUse): void;
 	/** Leases expired and were taken over: another node died or hangs. */
 	takenOver?(projects: number): void;

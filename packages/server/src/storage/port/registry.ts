@@ -34,7 +34,6 @@ export interface Webhook {
 	readonly createdAt: number;
 }
 
-/** A webhook right before and after a change. */
 export interface ChangedWebhook {
 	readonly before: Webhook;
 	readonly after: Webhook;

@@ -48,7 +48,6 @@ export interface Natives {
 	commit(): void;
 }
 
-/** An attempt that a walk through the log has found. */
 export interface WalkedAttempt extends Pick<NewAttempt, "seq" | "replay" | "status" | "eventType" | "startedAt"> {
 	/** As stored. */
 	readonly id: string;

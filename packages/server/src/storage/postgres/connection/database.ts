@@ -19,7 +19,6 @@ export interface DatabaseOptions {
 	readonly now: () => number | null;
 }
 
-/** A call in progress. */
 interface UnderWay extends Baggable {
 	readonly ended: Promise<unknown>;
 }
@@ -63,7 +62,6 @@ export class Database {
 		return this.#connections.state;
 	}
 
-	/** The epoch that it works in. */
 	get epoch(): Epoch {
 		return this.#connections.epochs.current;
 	}

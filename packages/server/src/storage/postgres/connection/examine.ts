@@ -41,7 +41,6 @@ export type ConnectionLimit = "server" | "database" | "user";
 
 export type Loss = Pick<LostTail, "projectId" | "kept" | "lost">;
 
-/** The maximum number of losses listed. */
 const LOSSES_NAMED = 5;
 
 /** Examines a database, and some settings in it, without changing it. Rejects with a StorageError as opening it would. */

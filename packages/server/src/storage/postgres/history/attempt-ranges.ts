@@ -35,7 +35,6 @@ import { findSeq } from "../log/log.ts";
 export type Scope = "project" | "webhooks" | "events" | "eachEvent";
 type Order = "ASC" | "DESC";
 
-/** A statement for each scope. */
 export type ScopedStatement = Readonly<Record<Scope, Statement>>;
 
 export const forEachScope = (textFor: (scope: Scope) => string): ScopedStatement => ({
@@ -142,7 +141,6 @@ function matchesOfEvents(scope: Scope, columns: string, since: string): string {
 			AND ($webhooks::bigint[] IS NULL OR webhook_no = ANY ($webhooks))`;
 }
 
-/** How to find matches. */
 interface Find {
 	readonly order: Order;
 	/** Columns to read, in addition to status and type. */

@@ -243,7 +243,6 @@ function nearOf({ values: { maxAttempts } }: Search, range: IdRange) {
 	return { ...range, nearFrom: from, nearTo: to };
 }
 
-/** The rows of a page, and whether there are more. */
 interface PageRows extends Found<Row> {
 	readonly hasMore: boolean;
 }

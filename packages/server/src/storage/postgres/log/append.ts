@@ -34,7 +34,6 @@ interface NewRow extends Omit<LogEvent, "seq" | "type"> {
 	readonly type: number;
 }
 
-/** A request with its project's number and its events. */
 interface Resolved {
 	readonly request: AppendRequest;
 	readonly projectNo: number;

@@ -68,13 +68,11 @@ export function newestDaysFirst(range: IdRange, now: number): Ranges {
 	];
 }
 
-/** This range with a day before and after it. */
 export const withDayAround = ({ from, to }: IdRange): IdRange => ({
 	from: lowestSuffixAt(timeOf(from, TIME_CHARACTERS) - DAY_MS),
 	to: IS_TIME.test(to) ? lowestSuffixAt(timeOf(to, TIME_CHARACTERS) + DAY_MS) : to,
 });
 
-/** The days of these ids. */
 function daysOf(storedIds: Iterable<string>): Set<Day> {
 	const days = new Set<Day>();
 	/** By coarse time, the day, or null if midnight falls within it. */

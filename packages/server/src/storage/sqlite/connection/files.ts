@@ -25,7 +25,6 @@ const LOCK_WAIT_MS = 250;
  * dies, so it's never stale, and the name stays readable.
  */
 export class ExclusiveLock {
-	/** Its file. */
 	readonly path: string;
 	readonly #db: DatabaseSync;
 

@@ -187,7 +187,6 @@ const toRow = ({ projectId, generation, attempts, schedule, unschedule, lanes }:
 	lanes.map(({ webhookId, position, open }) => [webhookId, position, open]),
 ];
 
-/** An attempt as it is stored. */
 export interface AttemptRow {
 	readonly webhookId: string;
 	readonly type: string;

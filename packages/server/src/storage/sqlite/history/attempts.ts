@@ -91,7 +91,6 @@ function findPage(
 	return walkAttempts(c, c.names.project(projectId), filter, rangeBefore(filter, page.before), how);
 }
 
-/** The page of those rows that were found. */
 function pageOf<Row extends { readonly id: string }>(rows: Row[], found: Walk): AttemptRows<Row> {
 	if (rows.length < found.rows.length) return { rows, next: rows.at(-1)!.id };
 	return { rows, next: found.end === null ? null : toAttemptId(found.end) };
@@ -187,7 +186,6 @@ interface Ranges {
 	readonly more: readonly (number | string)[];
 }
 
-/** What a walk through the log found. */
 interface Walk {
 	readonly rows: Row[];
 	/** The stored id at which it stopped after reading enough rows; null otherwise. */

@@ -78,7 +78,6 @@ function kindsOf(c: Connection, webhook: number): Kind[] {
 	});
 }
 
-/** The last attempt of each range. */
 function lastOf(c: Connection, webhook: number, kinds: readonly Kind[]): LogPosition[] {
 	const last = "SELECT no, id FROM attempts WHERE webhook_no = ? AND status = ? AND type = ? ORDER BY id DESC LIMIT 1";
 	return kinds.flatMap(({ status, type }) => c.rows<LogPosition>(last, webhook, status, type));
