@@ -21,10 +21,9 @@ export async function createAccount(
 	people: People,
 	person: NewPerson,
 ): Promise<{ readonly kind: "created"; readonly account: Account } | { readonly kind: "taken" }> {
-	const result = await people.prepare(person, "192.0.2.1");
-	if (result.kind === "invalid") throw new Error("The account was refused.");
-	const kind = await storage.createAccount(result);
-	return kind === "created" ? { kind, account: result.account } : { kind };
+	const prepared = await people.prepare(person, "192.0.2.1");
+	const kind = await storage.createAccount(prepared);
+	return kind === "created" ? { kind, account: prepared.account } : { kind };
 }
 
 export async function openTestStorage(): Promise<TestStorage> {

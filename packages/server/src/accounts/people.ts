@@ -100,12 +100,12 @@ export class People {
 		return createSetupToken(storage, clock.now());
 	}
 
+	/** @param person has no {@link accountFaults} */
 	async setUp(
 		token: string,
 		person: NewPerson,
 		network: string,
 	): Promise<
-		| Invalid
 		| Throttled
 		| { readonly kind: "created"; readonly account: Account }
 		| { readonly kind: "wrong_token" | "over" | "taken" }
@@ -113,8 +113,6 @@ export class People {
 		const wait = this.#wrongFromNetwork.wait(network);
 		if (wait !== null) return { kind: "throttled", wait };
 		if (!(await this.needsSetup())) return { kind: "over" };
-		const faults = accountFaults(person);
-		if (faults.length > 0) return { kind: "invalid", faults };
 		const { storage, passwords, clock } = this.#options;
 		const tokenHash = keyHash(token);
 		// Checked before hashing the password, so that a caller without a link causes no work.
@@ -132,13 +130,11 @@ export class People {
 		return { kind, account };
 	}
 
-	/** An account for an invited user, to be created along with the acceptance. */
-	async prepare(person: NewPerson, network: string): Promise<Invalid | ({ readonly kind: "prepared" } & NewAccount)> {
-		const faults = accountFaults(person);
-		if (faults.length > 0) return { kind: "invalid", faults };
+	/** An account for an invited user who has no {@link accountFaults}, to be created along with the acceptance. */
+	async prepare(person: NewPerson, network: string): Promise<NewAccount> {
 		const account = this.#account(person, false);
 		const passwordHash = await this.#options.passwords.hash(person.password, network);
-		return { kind: "prepared", account, normalEmail: normalEmail(person.email), passwordHash };
+		return { account, normalEmail: normalEmail(person.email), passwordHash };
 	}
 
 	/**

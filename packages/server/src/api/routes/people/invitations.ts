@@ -120,11 +120,10 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 			throw invalid([{ pointer: "/email", detail: `must be ${invitation.email}, whom this invitation is for` }]);
 		// Holders of the link could otherwise try which addresses have accounts.
 		const tried = await people.tryAddress(invitation.id, async () => {
-			const prepared = await people.prepare({ email, name, password }, network);
-			if (prepared.kind === "invalid") throw invalid(prepared.faults);
-			const membership = await members.accept(token, invitation.projectId, { newAccount: prepared });
+			const newAccount = await people.prepare({ email, name, password }, network);
+			const membership = await members.accept(token, invitation.projectId, { newAccount });
 			if (membership === null) throw new Problem("not-found", OVER);
-			return membership === "taken" ? null : { account: prepared.account, membership };
+			return membership === "taken" ? null : { account: newAccount.account, membership };
 		});
 		if (tried.kind === "right") return tried.result;
 		checkWait(tried.kind === "throttled" ? tried.wait : null);

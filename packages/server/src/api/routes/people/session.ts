@@ -4,7 +4,7 @@ import type { Static } from "typebox";
 import { accountFaults, type Person } from "../../../accounts/index.ts";
 import type * as port from "../../../storage/port.ts";
 import { unauthenticatedOwner } from "../../auth/callers.ts";
-import { found, invalid, Problem, retryLater } from "../../http/problem.ts";
+import { found, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { component, id, MAX_ROWS, Name, NewName, request, strictObject, Time, Type } from "../../schema.ts";
 import { Account, Email, NewEmail, NewPassword, presentAccount, Token } from "./account.ts";
@@ -162,8 +162,6 @@ export function setupRoutes(parts: ApiParts): Route[] {
 				switch (result.kind) {
 					case "created":
 						return beginSession(result.account, false, request, reply, parts);
-					case "invalid":
-						throw invalid(result.faults);
 					case "throttled":
 						throw retryLater("own", "Too many wrong links came from this network.", result.wait);
 					case "wrong_token":
