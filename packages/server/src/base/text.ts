@@ -6,15 +6,8 @@ import { nameFaults } from "@posthorn/protocol";
  */
 export const TEXT_PATTERN = "^[^\\x00-\\x1f\\x7f-\\x9f]*$";
 
-const TEXT = new RegExp(TEXT_PATTERN, "u");
-
 /** A name or description as it is stored: without the white space around it. */
 export const trimmed = (name: string): string => name.trim();
-
-/** Whether `text` has no control characters. */
-export function isPrintable(text: string): boolean {
-	return TEXT.test(text);
-}
 
 /**
  * What identifies a customer of a store: two addresses are the same customer's if they are equal without surrounding

@@ -30,7 +30,8 @@ test("each fact of a call takes room in the queue in addition to its text, and r
 });
 
 test("data is measured in bytes, not characters", () => {
-	const { recorder } = setUp();
-	expect(recorder.sizeFault("x".repeat(10))).toBeNull();
-	expect(recorder.sizeFault("€€€€")).toEqual({ kind: "too_large", bytes: 12, limit: 10 });
+	const { recorder } = setUp(20);
+	const dataOf = (order_id: string) => recorder.dataOf("delivery.success", { order_id });
+	expect(dataOf("xxxx")).toBe('{"order_id":"xxxx"}');
+	expect(dataOf("€€€€")).toEqual({ kind: "too_large", bytes: 27, limit: 20 });
 });

@@ -3,7 +3,7 @@ import { CURRENCIES, type EventType, encodeEnvelope } from "@posthorn/protocol";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import { CURRENCY_DETAIL } from "../base/schemas.ts";
-import { type Fault, type Invalid, isPrintable } from "../base/text.ts";
+import { type Fault, type Invalid, TEXT_PATTERN } from "../base/text.ts";
 import type { Busy, Engine } from "../engine/engine.ts";
 import { payloadFaults } from "../engine/publish/check.ts";
 import type { FactEvent, FactStorage, NewEvent, Recorded } from "../storage/port.ts";
@@ -102,14 +102,9 @@ export class FactRecorder {
 		const all = [...faults, ...payloadFaults(type, payload).filter(({ pointer }) => !known.has(pointer))];
 		if (all.length > 0) return { kind: "invalid", faults: all };
 		const data = JSON.stringify(payload);
-		return this.sizeFault(data) ?? data;
-	}
-
-	/** Whether the data of an event would be too large; null if not. */
-	sizeFault(data: string): TooLarge | null {
 		const limit = this.#options.maxEventBytes;
 		const bytes = Buffer.byteLength(data);
-		return bytes > limit ? { kind: "too_large", bytes, limit } : null;
+		return bytes > limit ? { kind: "too_large", bytes, limit } : data;
 	}
 
 	/**
@@ -157,8 +152,10 @@ export function idFaults(pointer: string, id: string): Fault[] {
 	return [{ pointer, detail: `must have at most ${ID_LENGTH} characters, percent-encoded as in a URL` }];
 }
 
+const TEXT = new RegExp(TEXT_PATTERN, "u");
+
 export function textFaults(pointer: string, text: string | undefined): Fault[] {
-	if (text === undefined || (isPrintable(text) && text.isWellFormed())) return [];
+	if (text === undefined || (TEXT.test(text) && text.isWellFormed())) return [];
 	return [{ pointer, detail: "must be text without control characters" }];
 }
 
