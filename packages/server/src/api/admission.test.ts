@@ -7,7 +7,7 @@ import { until } from "../../../testkit/src/until.ts";
 import { OPERATOR_KEY, TestApi, type TestApiOptions } from "../../test/api/api.ts";
 import { askImmediately } from "../accounts/index.ts";
 import { budgetHolds } from "../base/budget.fixture.ts";
-import { NODE_RATES, RATES, REQUESTS, RESPONSES } from "../base/budgets.ts";
+import { RATES, REQUESTS, RESPONSES } from "../base/budgets.ts";
 import { KEY_SCOPES, type Storage } from "../storage/port.ts";
 import { type AuthParts, authorize } from "./auth/authorize.ts";
 import { Admission } from "./http/admission.ts";
@@ -206,7 +206,7 @@ test("beyond the node's rate, a project that changes much gets 503, and one that
 		}
 	}
 	const own = RATES.changes.burst;
-	expect(NODE_RATES.changes?.burst).toBe(5 * own);
+	expect(RATES.changes.node.burst).toBe(5 * own);
 	for (let i = 0; i < 4; i++) expect(await changes()).toEqual([own, 429]);
 	expect(await changes()).toEqual([own / 2, 503]);
 	const project = await api.project();

@@ -8,7 +8,6 @@ import {
 	INVITATIONS,
 	LOG_READS,
 	METRICS,
-	NODE_RATES,
 	POOLS,
 	PROJECT_WRITES,
 	PROJECTS,
@@ -23,6 +22,7 @@ import {
 	WAITERS,
 	WINDOWS,
 } from "./budgets.ts";
+import type { RateLimitOptions } from "./throttle.ts";
 
 const pageOf = (name: string): string =>
 	readFileSync(new URL(`../../../../docs/operations/${name}.md`, import.meta.url), "utf8").replaceAll("\n", " ");
@@ -125,9 +125,8 @@ test("the page for operators names the limits that the code has", () => {
 		`and ${STOP.graceMs / 1_000} seconds at the latest`,
 	])
 		expect(page).toContain(sentence);
-	for (const [name, { burst, perMinute }] of Object.entries(RATES)) {
-		const ofNode = NODE_RATES[name as keyof typeof RATES];
-		const columns = ofNode ? `${n(ofNode.burst)} | ${n(ofNode.perMinute)}` : "|";
+	for (const { burst, perMinute, node } of Object.values<RateLimitOptions>(RATES)) {
+		const columns = node ? `${n(node.burst)} | ${n(node.perMinute)}` : "|";
 		expect(page).toContain(`| ${n(burst)} | ${n(perMinute)} | ${columns}`);
 	}
 	const { startsPerTurn, startsPerTurnOfAll, turnMs } = CONNECTIONS;

@@ -287,14 +287,14 @@ export const BULK_ACTIONS = {
 } as const;
 
 /**
- * Rates of a project's actions: `burst` at once after a pause, and `perMinute` in the long run. `reads` and
- * `lookups` apply to each principal.
+ * Rates of a project's actions: `burst` at once after a pause, and `perMinute` in the long run; `node` is for all
+ * projects of the node together. `reads` and `lookups` apply to each principal.
  */
 export const RATES = {
 	/** Every write, including those with a rate of their own, except publishing and store facts. */
-	changes: { burst: 200, perMinute: 600 },
+	changes: { burst: 200, perMinute: 600, node: { burst: 1_000, perMinute: 6_000 } },
 	/** Reports to the store: each is a transaction of its own. A batch of orders counts as one. */
-	facts: { burst: 2_000, perMinute: 30_000 },
+	facts: { burst: 2_000, perMinute: 30_000, node: { burst: 6_000, perMinute: 90_000 } },
 	testEvents: { burst: 20, perMinute: 60 },
 	urlChecks: { burst: 20, perMinute: 60 },
 	replays: { burst: 100, perMinute: 600 },
@@ -303,17 +303,10 @@ export const RATES = {
 	/** Reads of single objects. */
 	lookups: { burst: 1_000, perMinute: 12_000 },
 	/** Reads that the audit log records: each adds a row. */
-	recordedReads: { burst: 40, perMinute: 60 },
+	recordedReads: { burst: 40, perMinute: 60, node: { burst: 200, perMinute: 600 } },
 } as const;
 
 export type RateName = keyof typeof RATES;
-
-/** The same for all projects of the node together. */
-export const NODE_RATES: Partial<Record<RateName, { readonly burst: number; readonly perMinute: number }>> = {
-	changes: { burst: 1_000, perMinute: 6_000 },
-	facts: { burst: 6_000, perMinute: 90_000 },
-	recordedReads: { burst: 200, perMinute: 600 },
-};
 
 /** Connections to the API. */
 export const CONNECTIONS = {

@@ -1,10 +1,10 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Budget } from "../../base/budget.ts";
-import { NODE_RATES, RATES, type RateName, RESPONSES } from "../../base/budgets.ts";
+import { RATES, type RateName, RESPONSES } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { grouped } from "../../base/text.ts";
-import { type Rate, RateLimit } from "../../base/throttle.ts";
+import { RateLimit, type RateLimitOptions } from "../../base/throttle.ts";
 import { FairQueue } from "../../base/turns.ts";
 import { principalOf } from "../auth/authorize.ts";
 import { payerOf, principalName, readerOf } from "../auth/callers.ts";
@@ -59,10 +59,7 @@ export class Admission {
 	readonly #rates: Readonly<Record<RateName, RateLimit>>;
 
 	constructor(clock: Pick<Clock, "elapsed">) {
-		const rates = Object.entries<Rate>(RATES).map(([name, rate]) => {
-			const node = (NODE_RATES as Partial<Record<string, Rate>>)[name];
-			return [name, new RateLimit({ ...rate, node }, clock)];
-		});
+		const rates = Object.entries<RateLimitOptions>(RATES).map(([name, rate]) => [name, new RateLimit(rate, clock)]);
 		this.#rates = Object.fromEntries(rates) as Record<RateName, RateLimit>;
 	}
 
