@@ -250,7 +250,9 @@ export class Connections {
 
 	#opened(socket: Socket): void {
 		const address = socket.remoteAddress ?? "";
-		const network = this.#isProxy(address) ? PROXY : networkOf(address);
+		// It recognizes IPv4 addresses in IPv6's form, too.
+		const isProxy = this.#proxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+		const network = isProxy ? PROXY : networkOf(address);
 		if (this.budget.refusal(network, 1) !== null) this.#freeSome(network);
 		if (this.budget.take(network, 1) !== null) {
 			socket.destroy();
@@ -319,11 +321,6 @@ export class Connections {
 			}
 			return;
 		}
-	}
-
-	#isProxy(address: string): boolean {
-		const mapped = address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
-		return this.#proxies.check(mapped, isIPv6(mapped) ? "ipv6" : "ipv4");
 	}
 
 	#checkLater(): void {
