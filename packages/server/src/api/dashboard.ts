@@ -61,8 +61,7 @@ function serveAssets(app: FastifyInstance, folder: string): void {
 /** The smallest form that the client accepts. */
 function bestFor({ forms }: Asset, accepted: string | undefined): Form {
 	const accepts = acceptedEncodings(accepted);
-	const last = forms.at(-1)!;
-	return forms.find(({ encoding }) => encoding !== null && accepts(encoding)) ?? last;
+	return forms.find(({ encoding }) => encoding === null || accepts(encoding))!;
 }
 
 /** Allows only its own files, and runtime styles that carry the nonce. */
@@ -99,7 +98,7 @@ interface Form {
 	readonly encoding: "br" | "gzip" | null;
 }
 
-export interface Asset {
+interface Asset {
 	readonly type: string;
 	/** Smallest first; the last one isn't encoded. */
 	readonly forms: readonly Form[];
