@@ -76,7 +76,8 @@ export function openApiDocument(routes: readonly Route[], { brand }: Pick<Config
 		paths,
 		webhooks,
 		components: {
-			...components.toJSON(),
+			schemas: components.schemas,
+			responses: components.responses,
 			securitySchemes: {
 				session: {
 					type: "apiKey",
@@ -110,8 +111,8 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 
 /** Collects the schemas that have a title under that name, so that each is in the document once. */
 class Components {
-	readonly #schemas: Record<string, Json> = {};
-	readonly #responses: Record<string, unknown> = {};
+	readonly schemas: Record<string, Json> = {};
+	readonly responses: Record<string, unknown> = {};
 
 	/** The schema as it appears in the document, with references to those that have a title. */
 	schema(schema: object): Json {
@@ -120,12 +121,8 @@ class Components {
 
 	/** A reference to a response that many operations share, created at first use. */
 	response(name: string, make: () => object): { $ref: string } {
-		this.#responses[name] ??= make();
+		this.responses[name] ??= make();
 		return { $ref: `#/components/responses/${name}` };
-	}
-
-	toJSON(): { schemas: Record<string, Json>; responses: Record<string, unknown> } {
-		return { schemas: this.#schemas, responses: this.#responses };
 	}
 
 	#resolve(schema: Json): Json {
@@ -135,7 +132,7 @@ class Components {
 		const { title, ...rest } = members;
 		// In `properties`, `title` is a schema like the others.
 		if (typeof title !== "string") return this.#members(members);
-		this.#schemas[title] ??= this.#members(rest);
+		this.schemas[title] ??= this.#members(rest);
 		return { $ref: `#/components/schemas/${title}` };
 	}
 
