@@ -36,7 +36,7 @@ const NO_ADDRESS = unknown("The address can be checked once the name resolves.")
 export interface UrlCheckResult {
 	/** Whether a webhook can be registered for it, and nothing known prevents requests from arriving. */
 	readonly ok: boolean;
-	readonly checks: readonly (Finding & { readonly name: CheckName })[];
+	readonly checks: (Finding & { readonly name: CheckName })[];
 }
 
 export interface UrlCheckOptions {

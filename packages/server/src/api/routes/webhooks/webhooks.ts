@@ -218,10 +218,7 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 			body: UrlToCheck,
 			rate: "urlChecks",
 			success: { status: 200, description: "The results of the checks.", schema: UrlCheck },
-			async handler({ body }) {
-				const { ok, checks } = await urlCheck.check(body.url);
-				return { ok, checks: [...checks] };
-			},
+			handler: ({ body }) => urlCheck.check(body.url),
 		}),
 		route("GET", one, "getWebhook", {
 			summary: "Get a webhook",
