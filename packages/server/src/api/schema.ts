@@ -4,7 +4,7 @@
  */
 
 import { EVENT_TYPES, NAME_DETAIL, NAME_LENGTH, NAME_PATTERN } from "@posthorn/protocol";
-import type { TSchema, Type as TypeBox } from "typebox";
+import type { Static, TSchema, Type as TypeBox } from "typebox";
 import { EVENT_ID, type IdKind, idPattern, isId } from "../base/ids.ts";
 import { TEXT_PATTERN } from "../base/text.ts";
 import { invalid } from "./http/problem.ts";
@@ -51,10 +51,7 @@ export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof bui
 /** The maximum number of rows of a page. */
 export const MAX_ROWS = 200;
 
-export interface PageQuery {
-	readonly limit: number;
-	readonly cursor?: string;
-}
+export type PageQuery = Static<typeof PageQuerySchema>;
 
 export interface ListPage<T> {
 	readonly data: T[];

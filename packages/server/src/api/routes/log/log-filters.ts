@@ -17,6 +17,7 @@ import {
 	givenTime,
 	optional,
 	soughtId,
+	type strictObject,
 	TimeOrNull,
 	Type,
 	text,
@@ -99,17 +100,7 @@ export const positionOf = (cursor: string | undefined, pointer?: string): string
 
 export const cursorOf = (position: string | null): string | null => (position === null ? null : encodeCursor(position));
 
-export interface GivenFilter {
-	readonly webhook_id?: string | readonly string[];
-	readonly type?: string | readonly string[];
-	readonly status_code?: readonly string[];
-	readonly error?: readonly string[];
-	readonly event_id?: string;
-	readonly order_id?: readonly string[];
-	readonly customer_email?: readonly string[];
-	readonly since?: string;
-	readonly until?: string;
-}
+export type GivenFilter = Static<ReturnType<typeof strictObject<typeof bodyFilters>>>;
 
 /** Values of a filter, or deliveries, that the audit log keeps, and characters of each. */
 const AUDITED = { values: 5, characters: 100 };
