@@ -13,8 +13,6 @@ export type DatabaseConfig =
 	/** The path is relative to the working directory, or absolute. */
 	{ readonly engine: "sqlite"; readonly path: string } | { readonly engine: "postgres"; readonly url: string };
 
-export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
-
 const valid = <T>(value: T): Parsed<T> => ({ ok: true, value });
 const mustBe = (must: string): Parsed<never> => ({ ok: false, must });
 
@@ -214,7 +212,8 @@ export function certificates(path: string): Parsed<string> {
 	return found.length > 0 && sound ? valid(pem) : mustBe("a PEM file with at least one certificate, all of them valid");
 }
 
-const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
+const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export function logLevel(text: string): Parsed<LogLevel> {
 	const level = LOG_LEVELS.find((each) => each === text);
