@@ -7,7 +7,7 @@ import { holdText } from "../../../engine/retention-clock.ts";
 import { SHORTAGE_TEXT } from "../../../net/shortages.ts";
 import { acceptedEncodings } from "../../http/encodings.ts";
 import { PROBLEMS, Problem, type ProblemKind } from "../../http/problem.ts";
-import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../../openapi/reference/reference.ts";
+import { REFERENCE_PAGE, REFERENCE_POLICY, referenceScript } from "../../openapi/reference/reference.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
 import { component, orNull, Time, Type } from "../../schema.ts";
 import type { StorageCheck, StorageState } from "../../storage-check.ts";
@@ -126,7 +126,7 @@ export function docsRoutes(openApi: () => string | Uint8Array): Route[] {
 			success: { status: 200, description: "A page.", contentType: "text/html" },
 			handler: () =>
 				new RawResponse(REFERENCE_PAGE, "text/html; charset=utf-8", {
-					"Content-Security-Policy": referencePolicy(REFERENCE_PAGE),
+					"Content-Security-Policy": REFERENCE_POLICY,
 				}),
 		}),
 		route("GET", "/docs/reference.js", "readDocsScript", {
