@@ -35,12 +35,12 @@ export interface NewKey extends By {
 }
 
 /** A key that was valid until `at`. */
-export interface ExpiredKey {
+interface ExpiredKey {
 	readonly kind: "expired";
 	readonly at: number;
 }
 
-export interface ApiKeysOptions {
+interface ApiKeysOptions {
 	readonly storage: KeyStorage & Pick<Storage, "peers">;
 	readonly operatorKey: Pick<OperatorKey, "matches">;
 	readonly clock: Clock;
@@ -161,7 +161,7 @@ function expiryFaults(expiresAt: number | null, now: number): Fault[] {
 }
 
 /** When a storage lookup began: its result may be older than a later deletion or hint. */
-export interface Lookup {
+interface Lookup {
 	readonly revision: number;
 	readonly at: Moment;
 }

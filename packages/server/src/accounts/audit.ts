@@ -36,7 +36,7 @@ export const AUDIT_ACTIONS = [
 	"test.cancelled",
 ] as const;
 
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** Entries are kept for this long: over a year, so that last year's actions can still be reviewed. */
 export const AUDIT_RETENTION_DAYS = 400;
@@ -50,7 +50,7 @@ export interface AuditNote {
 	readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-export interface AuditOptions {
+interface AuditOptions {
 	readonly storage: Pick<AccountStorage, "appendAudit">;
 	readonly clock: Pick<Clock, "now">;
 	/** Real time, even if `clock` is virtual. */

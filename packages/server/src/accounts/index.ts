@@ -10,8 +10,7 @@ import { Sessions } from "./sessions.ts";
 import { Guesses } from "./tokens.ts";
 
 export { API_KEY_PREFIX, ApiKeys } from "./api-keys.ts";
-export { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS, Audit, type AuditNote } from "./audit.ts";
-export { Members } from "./members.ts";
+export { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS, type AuditNote } from "./audit.ts";
 export {
 	createOperatorKey,
 	findOperatorKey,
@@ -27,13 +26,11 @@ export {
 	EMAIL_PATTERN,
 	emailFaults,
 	MAX_EMAIL,
-	type NewPerson,
 	nameFaults,
 	normalEmail,
 	PASSWORD_LENGTH,
 	People,
 	setupLink,
-	type Throttled,
 } from "./people.ts";
 export {
 	actorOf,
@@ -41,13 +38,12 @@ export {
 	type Person,
 	type Principal,
 	SESSION_MS,
-	Sessions,
 	stillAllowed,
 	stillMember,
 } from "./sessions.ts";
 export { askImmediately, Guesses, TooManyGuesses } from "./tokens.ts";
 
-export interface AccountsOptions {
+interface AccountsOptions {
 	readonly storage: AccountStorage;
 	readonly clock: Clock;
 	/** Real time, for waits for the database and pauses between steps, even if `clock` is virtual. */

@@ -6,7 +6,7 @@ import { createKey, keyHash } from "./tokens.ts";
 
 const INVITATION_MS = 7 * 86_400_000;
 
-export interface MembersOptions {
+interface MembersOptions {
 	readonly storage: AccountStorage;
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: IdSource;

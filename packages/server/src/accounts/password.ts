@@ -3,7 +3,7 @@ import { SIGN_IN } from "../base/budgets.ts";
 import { Displaced, FairQueue } from "../base/turns.ts";
 import { Argon2 } from "./argon2.ts";
 
-export interface PasswordCost {
+interface PasswordCost {
 	/** KiB. */
 	readonly memory: number;
 	readonly passes: number;

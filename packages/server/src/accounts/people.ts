@@ -23,7 +23,7 @@ export interface NewPerson {
 	readonly password: string;
 }
 
-export interface PeopleOptions {
+interface PeopleOptions {
 	readonly storage: AccountStorage;
 	readonly passwords: Passwords;
 	readonly clock: Pick<Clock, "now" | "elapsed">;
@@ -34,7 +34,7 @@ export interface PeopleOptions {
 	onSetUp?(): Promise<void>;
 }
 
-export interface SignedIn {
+interface SignedIn {
 	readonly kind: "signed_in";
 	readonly account: Account;
 	/** The account's at this time. The sign-in ends if it changes before the session begins. */
@@ -44,7 +44,7 @@ export interface SignedIn {
 type SignInResult = SignedIn | Throttled | { readonly kind: "wrong" };
 
 /** The caller must wait this many seconds before the next try. */
-export interface Throttled {
+interface Throttled {
 	readonly kind: "throttled";
 	readonly wait: number;
 }
@@ -307,7 +307,7 @@ export const EMAIL_PATTERN = (() => {
 })();
 const EMAIL = new RegExp(EMAIL_PATTERN, "u");
 
-export interface AccountInput {
+interface AccountInput {
 	readonly email?: string;
 	readonly name?: string;
 	readonly password?: string;

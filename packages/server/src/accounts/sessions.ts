@@ -27,7 +27,7 @@ interface Client {
 	readonly address: string;
 }
 
-export interface SessionsOptions {
+interface SessionsOptions {
 	readonly storage: Pick<AccountStorage, "createSession" | "findSession" | "touchSession">;
 	readonly clock: Pick<Clock, "now" | "elapsed">;
 	readonly ids: IdSource;

@@ -257,7 +257,7 @@ class HintStream extends Readable {
 	}
 }
 
-export interface RemoteChangesOptions {
+interface RemoteChangesOptions {
 	readonly storage: Pick<Storage, "listAttempts">;
 	readonly longPolls: LongPolls;
 	readonly changes: Changes;

@@ -156,7 +156,7 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	readonly handler: (call: Call<Static<Q>, Static<B>>) => Promise<HandlerResult<R>> | HandlerResult<R>;
 }
 
-export type HandlerResult<R extends TSchema> = Static<R> | RawResponse;
+type HandlerResult<R extends TSchema> = Static<R> | RawResponse;
 
 /** A response whose bytes are already encoded, or arrive over time. */
 export class RawResponse {

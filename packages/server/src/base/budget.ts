@@ -1,7 +1,7 @@
 /** Why a budget refused: the amount could never fit, the owner's share is used up, or the whole budget is. */
 export type Refusal = "never" | "own" | "node";
 
-export interface BudgetOptions {
+interface BudgetOptions {
 	/** What it counts and in which unit, as in the metrics: `request_body_bytes`. */
 	readonly name: string;
 	/** Limit for all owners together. */

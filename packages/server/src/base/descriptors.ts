@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { DESCRIPTORS, SENDS } from "./budgets.ts";
 
 /** How a node divides the file descriptors that it may open. The shares add up to at most the limit. */
-export interface DescriptorShares {
+interface DescriptorShares {
 	readonly reserved: number;
 	readonly sends: number;
 	/** Connections to receivers kept open between sends. */

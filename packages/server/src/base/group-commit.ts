@@ -44,7 +44,7 @@ const TRIES_BETWEEN_WAITS = 4;
 const BACK_OFF_MS = 50;
 const BACK_OFF_MAX_MS = 1_000;
 
-export interface GroupCommitOptions<T> {
+interface GroupCommitOptions<T> {
 	/** Real time, even under a virtual clock, because it waits for the database. */
 	readonly clock: Pick<Clock, "elapsed" | "setTimeout">;
 	readonly ownerOf: (item: T) => string;

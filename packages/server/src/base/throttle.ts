@@ -49,7 +49,7 @@ export class Throttle {
 	}
 }
 
-export interface Rate {
+interface Rate {
 	/** How many may be taken at once after a pause. */
 	readonly burst: number;
 	readonly perMinute: number;
@@ -61,7 +61,7 @@ export interface RateLimitOptions extends Rate {
 }
 
 /** Who uses too much, and the seconds until there is enough again. */
-export interface TooSoon {
+interface TooSoon {
 	readonly whose: "own" | "node";
 	readonly wait: number;
 }

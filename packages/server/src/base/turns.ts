@@ -99,7 +99,7 @@ export class Turns {
 	}
 }
 
-export interface FairQueueOptions {
+interface FairQueueOptions {
 	/** Concurrent pieces of work: of one owner, and of all. */
 	readonly perOwner: number;
 	readonly running: number;

@@ -4,9 +4,9 @@ import { isQuoted, type Parsed, shown } from "./parsers.ts";
 import { fileVariableOf, flagOf, SETTINGS, type Setting, type SettingKey, variableOf } from "./settings.ts";
 
 export { localUrl } from "./local-url.ts";
-export type { DatabaseConfig, LogLevel } from "./parsers.ts";
+export type { LogLevel } from "./parsers.ts";
 export { readOrMakeSealKeys, readSealKeys } from "./seal-key.ts";
-export { fileVariableOf, flagOf, hasFlag, SETTINGS, type Setting, type SettingKey, variableOf } from "./settings.ts";
+export { fileVariableOf, flagOf, hasFlag, SETTINGS, type SettingKey, variableOf } from "./settings.ts";
 
 type ValueOf<K extends SettingKey> = ReturnType<(typeof SETTINGS)[K]["parse"]> extends Parsed<infer T> ? T : never;
 
@@ -29,7 +29,7 @@ export type Config = {
 	readonly egress: EgressConfig;
 };
 
-export interface EgressConfig {
+interface EgressConfig {
 	/** CIDRs, each with its `/bits`. */
 	readonly allow: readonly string[];
 	readonly deny: readonly string[];
@@ -37,13 +37,13 @@ export interface EgressConfig {
 	readonly ports: readonly (readonly [number, number])[];
 }
 
-export interface ConfigSource {
+interface ConfigSource {
 	readonly env: Readonly<Record<string, string | undefined>>;
 	/** Values of flags, by the key of their setting. They win over the environment. */
 	readonly flags?: Readonly<Partial<Record<SettingKey, string>>>;
 }
 
-export type ConfigResult =
+type ConfigResult =
 	| { readonly ok: true; readonly config: Config }
 	/** One line for each fault: where it is, and which values are valid. */
 	| { readonly ok: false; readonly faults: readonly string[] };

@@ -9,7 +9,7 @@ import { serverUrls } from "../base/text.ts";
 /** A parsed value, or what it must be. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly must: string };
 
-export type DatabaseConfig =
+type DatabaseConfig =
 	/** The path is relative to the working directory, or absolute. */
 	{ readonly engine: "sqlite"; readonly path: string } | { readonly engine: "postgres"; readonly url: string };
 

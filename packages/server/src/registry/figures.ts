@@ -14,7 +14,7 @@ export const FIGURES = {
 	bucketError: 1.1,
 } as const;
 
-export interface FiguresOptions {
+interface FiguresOptions {
 	/** For attempts. */
 	readonly timeoutMs: number;
 	/** Whether to look at the log, too: a further read. */

@@ -7,13 +7,13 @@ import type { Project, RegistryStorage, StillMember } from "../storage/port.ts";
 /** The app that adds webhooks, API keys and logs to a project. */
 export const DEVELOPER_APP = "developer";
 
-export interface ProjectInput {
+interface ProjectInput {
 	readonly name: string;
 	/** Installed from the start; by default, the Developer app. */
 	readonly apps?: readonly string[];
 }
 
-export interface ProjectsOptions {
+interface ProjectsOptions {
 	readonly storage: Pick<RegistryStorage, "createProject" | "setDeveloperApp">;
 	readonly engine: Pick<Engine, "change">;
 	readonly clock: Pick<Clock, "now">;

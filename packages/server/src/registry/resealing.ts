@@ -10,7 +10,7 @@ const PASS_MS = 600_000;
 /** From a failed pass to the next, milliseconds. It doubles with each further failure, up to {@link PASS_MS}. */
 const RETRY_MS = 10_000;
 
-export interface ResealingOptions {
+interface ResealingOptions {
 	readonly storage: Pick<Storage, "listProjects" | "listSecrets" | "resealSecret">;
 	readonly seal: Seal;
 	readonly clock: Pick<Clock, "setTimeout">;

@@ -9,9 +9,9 @@ import { urlFaults, type WebhookLimits } from "./webhooks.ts";
 const LOOKUP_MS = 3_000;
 
 const CHECKS = ["https", "reachable_name", "public_address"] as const;
-export type CheckName = (typeof CHECKS)[number];
+type CheckName = (typeof CHECKS)[number];
 /** `unknown`: not checked, or not in time. */
-export type CheckState = "ok" | "failed" | "unknown";
+type CheckState = "ok" | "failed" | "unknown";
 
 const ENCRYPTED = "Sent encrypted, over HTTPS.";
 /** The check that a URL's fault belongs to, if not the first. */
@@ -33,13 +33,13 @@ const failed = (detail: string): Finding => ({ state: "failed", detail });
 const unknown = (detail: string): Finding => ({ state: "unknown", detail });
 const NO_ADDRESS = unknown("The address can be checked once the name resolves.");
 
-export interface UrlCheckResult {
+interface UrlCheckResult {
 	/** Whether a webhook can be registered for it, and nothing known prevents requests from arriving. */
 	readonly ok: boolean;
 	readonly checks: (Finding & { readonly name: CheckName })[];
 }
 
-export interface UrlCheckOptions {
+interface UrlCheckOptions {
 	readonly guard: Pick<Guard, "checkUrl">;
 	readonly resolver: Resolver;
 	readonly clock: Clock;

@@ -59,12 +59,12 @@ export function urlFaults(text: string, maxLength: number, guard: Pick<Guard, "c
 	return calledUrl(text).length > maxLength ? tooLong : [];
 }
 
-export interface NewWebhookInput extends WebhookFields {
+interface NewWebhookInput extends WebhookFields {
 	readonly url: string;
 	readonly events: readonly string[];
 }
 
-export interface WebhookChange extends WebhookFields {
+interface WebhookChange extends WebhookFields {
 	readonly status?: WebhookStatus;
 	/** Where to continue: `now` skips what is pending; `backlog`, the default, is only for resuming. */
 	readonly from?: "backlog" | "now";
@@ -75,19 +75,19 @@ export interface WebhookView {
 	readonly backlog: Backlog;
 }
 
-export type CreateWebhookResult =
+type CreateWebhookResult =
 	/** The secret is not stored, so it can be shown only now. */
 	| { readonly kind: "created"; readonly view: WebhookView; readonly secret: string }
 	| { readonly kind: "limit"; readonly max: number }
 	| { readonly kind: "no_project" };
 
-export type UpdateWebhookResult =
+type UpdateWebhookResult =
 	| { readonly kind: "updated"; readonly before: Webhook; readonly after: Webhook }
 	/** It was created before Standard Webhooks were supported, and can't sign for them. */
 	| { readonly kind: "old_secret" }
 	| { readonly kind: "no_webhook" };
 
-export interface WebhooksOptions {
+interface WebhooksOptions {
 	readonly storage: RegistryStorage & Pick<Storage, "readBacklogs">;
 	readonly engine: Pick<Engine, "change">;
 	readonly guard: Pick<Guard, "checkUrl">;

@@ -53,7 +53,7 @@ export interface FoundDelivery {
 }
 
 /** Newest first, by the last attempt. `next`: the `before` of the next page, or null at the end. */
-export interface DeliveryPage {
+interface DeliveryPage {
 	readonly rows: readonly FoundDelivery[];
 	readonly next: string | null;
 }

@@ -23,7 +23,7 @@ const PAUSE_MAX_MS = 60_000;
 const STEPS_PER_ROUND = 4;
 
 /** Values of one list are alternatives; lists combine. An empty list matches any event. */
-export interface Sought {
+interface Sought {
 	readonly orderIds: readonly string[];
 	readonly customerEmails: readonly string[];
 }
@@ -36,11 +36,11 @@ export interface FoundEvents extends IndexCoverage {
 }
 
 /** Events whose attempts are listed: the newest `maxAttempts`, or all. */
-export interface AttemptedEvents extends FoundEvents {
+interface AttemptedEvents extends FoundEvents {
 	readonly maxAttempts?: number;
 }
 
-export interface ReferencesOptions {
+interface ReferencesOptions {
 	readonly storage: Pick<
 		Storage,
 		"readUnindexed" | "indexReferences" | "findReferences" | "hasMoreAttempts" | "sweepReferences" | "listProjects"

@@ -10,7 +10,7 @@ export interface BasketInput {
 	readonly customer_email?: string;
 }
 
-export type TouchResult =
+type TouchResult =
 	/** `dueAt`: when it will be abandoned unless touched before; null if it is empty. */
 	| { readonly kind: "touched"; readonly at: number; readonly dueAt: number | null }
 	/** An order has ended this basket permanently. */
@@ -23,7 +23,7 @@ export type RemoveResult =
 	| { readonly kind: "absent" }
 	| Extract<FactRefused, { kind: "invalid" | "busy" | "no_project" }>;
 
-export interface BasketsOptions {
+interface BasketsOptions {
 	/** How long a basket goes untouched before it is abandoned, milliseconds. */
 	readonly idleMs: number;
 	/** Called when a basket may be due at this time. */

@@ -6,7 +6,7 @@ export type { BasketInput } from "./baskets.ts";
 export { DELIVERABLE_KINDS, type OrderInput, OUTCOMES, type PreparedOrder } from "./orders.ts";
 export { type FactRecorded, type FactRefused, type FactResult, ID_LENGTH } from "./recorder.ts";
 
-export interface StartStoreOptions extends StoreOptions, Pick<BasketTimerOptions, "logger" | "isTrusted"> {
+interface StartStoreOptions extends StoreOptions, Pick<BasketTimerOptions, "logger" | "isTrusted"> {
 	/** How long a basket goes untouched before it is abandoned, milliseconds. */
 	readonly basketIdleMs: number;
 }

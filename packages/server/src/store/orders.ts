@@ -17,13 +17,13 @@ import {
 /** Identifies a customer: SHA-256 of the normalized address, so that no address is kept for longer than its events. */
 export const customerKey = (email: string): Buffer => createHash("sha256").update(normalizeEmail(email)).digest();
 
-export interface SubscriptionInput {
+interface SubscriptionInput {
 	readonly subscription_id: string;
 	readonly customer_email: string;
 	readonly plan: string;
 }
 
-export type CancelResult = FactResult | { readonly kind: "no_subscription" };
+type CancelResult = FactResult | { readonly kind: "no_subscription" };
 
 export type Items = readonly Readonly<Record<string, unknown>>[];
 
@@ -36,17 +36,17 @@ export interface OrderInput {
 	readonly basket_id?: string;
 }
 
-export interface RefundInput {
+interface RefundInput {
 	readonly refund_id: string;
 	readonly amount_cents: number;
 }
 
-export type RefundResult =
+type RefundResult =
 	| OrderFactResult
 	/** The order's refunds would exceed its amount; this much is left. */
 	| { readonly kind: "too_much"; readonly leftCents: number; readonly currency: string };
 
-export interface ChargebackInput {
+interface ChargebackInput {
 	readonly chargeback_id: string;
 	readonly amount_cents: number;
 	readonly reason?: string;
@@ -55,7 +55,7 @@ export interface ChargebackInput {
 export const DELIVERABLE_KINDS = ["game_command", "chat_role", "file"] as const;
 export const OUTCOMES = ["completed", "dead_lettered"] as const;
 
-export interface DeliverableInput {
+interface DeliverableInput {
 	readonly kind: (typeof DELIVERABLE_KINDS)[number];
 	readonly outcome: (typeof OUTCOMES)[number];
 	readonly detail?: string;

@@ -98,7 +98,7 @@ function wellTyped(body: Record<string, unknown>, faults: readonly Fault[]): Rec
 
 const covers = (one: string, other: string): boolean => one === other || other.startsWith(`${one}/`);
 
-export interface BodiesOptions {
+interface BodiesOptions {
 	/** The largest body of any route, bytes: a project may always have one such body in flight. */
 	readonly largest: number;
 	/** All authenticated bodies, bytes. */

@@ -21,7 +21,7 @@ const LIMITS = {
 
 export type ConnectionLimits = Readonly<Record<keyof typeof LIMITS, number>>;
 
-export interface ConnectionsOptions extends Partial<ConnectionLimits> {
+interface ConnectionsOptions extends Partial<ConnectionLimits> {
 	readonly clock: Pick<Clock, "elapsed" | "setTimeout" | "setImmediate">;
 	/** CIDRs of proxies. Their connections carry many clients, so they are closed last. */
 	readonly trustProxy: readonly string[];

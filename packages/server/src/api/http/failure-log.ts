@@ -8,7 +8,7 @@ import type { StorageCheck } from "../storage-check.ts";
 /** How long no request may have failed before the outage is over, if storage works. Milliseconds. */
 const QUIET_MS = 5_000;
 
-export interface FailureLogOptions {
+interface FailureLogOptions {
 	readonly logger: Logger;
 	readonly clock: Pick<Clock, "elapsed" | "setTimeout">;
 	readonly storageCheck: Pick<StorageCheck, "read">;

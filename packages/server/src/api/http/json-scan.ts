@@ -71,7 +71,7 @@ export type Scan =
 	/** The list has no end, or another member with its name follows it. */
 	| { readonly kind: "broken"; readonly at: number };
 
-export interface ScanLimits {
+interface ScanLimits {
 	/** The maximum nesting of arrays and objects. */
 	readonly nesting: number;
 	/** The member whose elements are wanted, and how many it may have. */

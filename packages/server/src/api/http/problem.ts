@@ -128,7 +128,7 @@ export type ProblemKind = keyof typeof PROBLEMS;
 /** A response lists at most this many faults, so checks may stop there. */
 export const MAX_FAULTS = 1_000;
 
-export interface ProblemOptions {
+interface ProblemOptions {
 	readonly errors?: readonly Fault[];
 	readonly headers?: Readonly<Record<string, string>>;
 	/** Additional members of the body, for programs. */
@@ -185,7 +185,7 @@ export function found<T>(what: string, value: T | null | undefined | false): T {
 }
 
 /** Whose budget is used up: the caller's own, or the node's. */
-export type Whose = "own" | "node";
+type Whose = "own" | "node";
 
 /** When to retry, in seconds. */
 export const RETRY_S = {

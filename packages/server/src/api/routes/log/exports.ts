@@ -20,7 +20,7 @@ const EXPORT_FORMATS = {
 	csv: "text/csv",
 	jsonl: "application/jsonl",
 } as const;
-export type ExportFormat = keyof typeof EXPORT_FORMATS;
+type ExportFormat = keyof typeof EXPORT_FORMATS;
 
 type Cell = string | number | boolean | null;
 export type Row = Readonly<Record<string, Cell>>;
@@ -51,7 +51,7 @@ function csvCell(cell: Cell): string {
 
 const csvLine = (cells: readonly Cell[]): string => `${cells.map(csvCell).join(",")}\r\n`;
 
-export interface ExportOptions {
+interface ExportOptions {
 	readonly format: ExportFormat;
 	readonly columns: readonly string[];
 	readonly pages: AsyncIterable<readonly Row[]>;
