@@ -295,8 +295,8 @@ export const API = [
 	...of("server/src/api/routes/projects.ts", inApi("auth"), [
 		{
 			name: "keys-create-keys",
-			find: '\t\t\taccess: "developer",\n\t\t\tpeopleOnly: true,',
-			replace: '\t\t\taccess: "developer",',
+			find: "\t\t\tpeopleOnly: true,\n\t\t\tbody: NewApiKey,",
+			replace: "\t\t\tbody: NewApiKey,",
 			only: "can't create keys",
 			why: "A removed developer keeps access with a key that one of their keys created.",
 		},

@@ -124,7 +124,8 @@ export interface Call<Q, B> {
 export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchema> {
 	readonly summary: string;
 	readonly description?: string;
-	readonly access: Access;
+	/** By default, that of the other routes: see {@link routeIn}. */
+	readonly access?: Access;
 	/** The lowest role that a member needs. By default, viewer for GET and developer for other methods. */
 	readonly role?: Role;
 	/** The scope that a project's key needs. By default, `read` for GET and `manage` for other methods. */
@@ -174,6 +175,7 @@ export class RawResponse {
 /** A row whose types have been checked against each other, as the server uses it. */
 export interface Route extends Omit<RouteRow<TSchema, TSchema, TSchema>, "handler" | "faults"> {
 	readonly method: Method;
+	readonly access: Access;
 	/** In OpenAPI's form, `/v1/projects/{project_id}`. */
 	readonly path: string;
 	readonly operationId: string;
@@ -182,9 +184,9 @@ export interface Route extends Omit<RouteRow<TSchema, TSchema, TSchema>, "handle
 	readonly faults?: (body: never) => readonly Fault[];
 }
 
-/** Defines routes that the document lists under a tag. */
+/** Defines routes that the document lists under a tag. @param access of rows that don't name another */
 export const routeIn =
-	(tag: string) =>
+	(tag: string, access: Access) =>
 	<Q extends TSchema = TSchema, B extends TSchema = TSchema, R extends TSchema = TSchema>(
 		method: Method,
 		path: string,
@@ -192,7 +194,7 @@ export const routeIn =
 		row: RouteRow<Q, B, R>,
 	): Route => {
 		const implied = { ...(row.role === "owner" && { peopleOnly: true }), ...(row.heavy && { rate: "reads" as const }) };
-		return { method, path, operationId, tag, ...implied, ...row };
+		return { method, path, operationId, tag, access, ...implied, ...row };
 	};
 
 export function roleFor(route: Pick<Route, "role" | "method">): Role {

@@ -23,8 +23,8 @@ import {
 } from "../schema.ts";
 import { Actor } from "./people/members.ts";
 
-const route = routeIn("Projects");
-const keyRoute = routeIn("API keys");
+const route = routeIn("Projects", "project");
+const keyRoute = routeIn("API keys", "developer");
 
 const Apps = Type.Array(Type.Enum(["developer"]), {
 	uniqueItems: true,
@@ -101,7 +101,6 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 		}),
 		route("GET", `${path}/{project_id}`, "getProject", {
 			summary: "Get a project",
-			access: "project",
 			peopleOnly: true,
 			success: { status: 200, description: "The project.", schema: Project },
 			async handler({ params: { projectId } }) {
@@ -110,7 +109,6 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 		}),
 		route("PATCH", `${path}/{project_id}`, "updateProject", {
 			summary: "Rename a project",
-			access: "project",
 			role: "owner",
 			body: request("ProjectPatch")({ name: NewName }),
 			faults: nameFaults,
@@ -126,7 +124,6 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 		route("PUT", `${path}/{project_id}/apps/developer`, "installDeveloperApp", {
 			summary: "Install the Developer app",
 			description: "Enables the routes for webhooks, API keys and attempts. Paused webhooks stay paused.",
-			access: "project",
 			role: "owner",
 			success: { status: 200, description: "The project.", schema: Project },
 			async handler({ params: { projectId }, principal, audit, gone }) {
@@ -139,7 +136,6 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 		route("DELETE", `${path}/{project_id}/apps/developer`, "removeDeveloperApp", {
 			summary: "Remove the Developer app",
 			description: "Pauses every webhook of the project. Publishing continues, and events wait.",
-			access: "project",
 			role: "owner",
 			success: { status: 204, description: "The app was removed." },
 			async handler({ params: { projectId }, principal, audit, gone }) {
@@ -209,7 +205,6 @@ export function apiKeyRoutes({ apiKeys }: ApiParts): Route[] {
 			summary: "Create an API key",
 			description:
 				"The key can only access this project, within its scopes. It is shown only in this response. Keys can't create keys.",
-			access: "developer",
 			peopleOnly: true,
 			body: NewApiKey,
 			faults: nameFaults,
@@ -235,7 +230,6 @@ export function apiKeyRoutes({ apiKeys }: ApiParts): Route[] {
 		keyRoute("GET", path, "listApiKeys", {
 			summary: "List API keys",
 			description: "Oldest first, without the keys themselves. Expired keys are listed until they are deleted.",
-			access: "developer",
 			query: PageQuerySchema,
 			success: { status: 200, description: "A page of keys.", schema: list(ApiKey) },
 			handler: ({ params, query }) =>
@@ -244,7 +238,6 @@ export function apiKeyRoutes({ apiKeys }: ApiParts): Route[] {
 		keyRoute("GET", `${path}/{key_id}`, "getApiKey", {
 			summary: "Get an API key",
 			description: "Without the key itself.",
-			access: "developer",
 			success: { status: 200, description: "The key.", schema: ApiKey },
 			async handler({ params: { projectId, keyId } }) {
 				return presentApiKey(found("API key", await apiKeys.get(projectId, keyId)));
@@ -254,7 +247,6 @@ export function apiKeyRoutes({ apiKeys }: ApiParts): Route[] {
 			summary: "Delete an API key",
 			description:
 				"It is refused from then on. Other nodes are notified immediately; a node that misses the notification refuses it within five seconds.",
-			access: "developer",
 			success: { status: 204, description: "The key was deleted." },
 			async handler({ params: { projectId, keyId }, by, audit, gone }) {
 				const key = found("API key", await apiKeys.get(projectId, keyId));

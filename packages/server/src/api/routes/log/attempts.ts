@@ -34,7 +34,7 @@ import {
 	SearchedEvents,
 } from "./log-filters.ts";
 
-const route = routeIn("Delivery log");
+const route = routeIn("Delivery log", "developer");
 
 export const AttemptStatusName = Type.Enum(["delivered", "retrying", "failed"], {
 	description: "`failed` is dead-lettered: there are no further attempts unless it is replayed.",
@@ -223,7 +223,6 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 		route("GET", path, "listAttempts", {
 			summary: "Read the delivery log",
 			description: `Newest first. Filters combine. A page holds at most 4 MiB of bodies, and may be shorter than \`limit\`. ${SCANNED}`,
-			access: "developer",
 			query: AttemptQuery,
 			heavy: true,
 			success: { status: 200, description: "A page of attempts.", schema: listWith(Attempt, searchedOf) },
@@ -238,7 +237,6 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 		route("GET", `${path}/summaries`, "listAttemptSummaries", {
 			summary: "Read the delivery log without headers and bodies",
 			description: `Newest first. Filters combine. ${SCANNED}`,
-			access: "developer",
 			query: AttemptQuery,
 			heavy: true,
 			success: { status: 200, description: "A page of attempts.", schema: listWith(ListedAttempt, searchedOf) },
@@ -258,7 +256,6 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 		route("GET", `${path}/count`, "countAttempts", {
 			summary: "Count attempts",
 			description: `How many attempts match, up to 10,000. With \`status_code\` or \`error\`, only the newest ${MAX_SCANNED} attempts that match the other filters are examined; \`capped\` is true if there may be more.`,
-			access: "developer",
 			query: AttemptCountQuery,
 			heavy: true,
 			success: { status: 200, description: "The count.", schema: AttemptCount },
@@ -272,7 +269,6 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 		}),
 		route("GET", `${path}/{attempt_id}`, "getAttempt", {
 			summary: "Get an attempt",
-			access: "developer",
 			success: { status: 200, description: "The attempt.", schema: Attempt },
 			async handler({ params: { projectId, attemptId } }) {
 				return presentAttempt(found("attempt", await storage.getAttempt({ projectId, attemptId })));

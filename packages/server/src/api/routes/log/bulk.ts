@@ -37,7 +37,7 @@ import {
 	positionOf,
 } from "./log-filters.ts";
 
-const route = routeIn("Delivery log");
+const route = routeIn("Delivery log", "developer");
 
 const MAX_NAMED = 200;
 /** Where a body has the types that it filters by. */
@@ -312,7 +312,6 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			summary: "Replay everything that failed",
 			description:
 				"Starts a new series for each dead-lettered delivery of the webhook, oldest first, without test events. `since` and `until` limit when the failed attempt started.",
-			access: "developer",
 			body: ReplayRequest,
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are replayed.", schema: ReplayedCount },
@@ -344,7 +343,6 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			summary: "Replay many deliveries",
 			description:
 				"Replays the given deliveries, or one step of those whose newest attempt matches a filter, oldest first. Call again with `cursor` and `before` from the response until `next_cursor` is null. Deliveries that are still being attempted are skipped.",
-			access: "developer",
 			body: ReplaysRequest,
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are replayed.", schema: Replays },
@@ -372,7 +370,6 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			summary: "Retry a webhook's pending deliveries now",
 			description:
 				"Makes the next attempt of every delivery to this webhook that waits for a retry due now. They are sent in the order in which they were due, within the webhook's limit on retries in flight.",
-			access: "developer",
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are retried now.", schema: ReplayedCount },
 			async handler({ params: { projectId, webhookId }, by, audit, authorizeAgain }) {
@@ -401,7 +398,6 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		route("POST", "/v1/projects/{project_id}/retries", "retryMany", {
 			summary: "Retry many deliveries now",
 			description: "Makes the next attempt of each of these deliveries due now.",
-			access: "developer",
 			body: RetriesRequest,
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries are retried now.", schema: Retries },
@@ -430,7 +426,6 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 			summary: "Dismiss many dead letters",
 			description:
 				"Dismisses the given deliveries, or one step of those that match a filter. Call again with `cursor` from the response until `next_cursor` is null.",
-			access: "developer",
 			body: DismissalsRequest,
 			rate: "bulkReplays",
 			success: { status: 200, description: "How many deliveries are dismissed.", schema: Dismissals },

@@ -30,7 +30,7 @@ import {
 import { Attempt, AttemptSummary, OrderId, presentAttempt, presentAttemptSummary, searchedOf } from "./attempts.ts";
 import { cursorOf, logFilter, logFilters, type ResolvedFilter, SEVERAL } from "./log-filters.ts";
 
-const route = routeIn("Delivery log");
+const route = routeIn("Delivery log", "developer");
 
 const DeliveryStateName = Type.Enum([...DELIVERY_STATES], {
 	description: "`waiting`: the next attempt is pending. `failed`: there are no attempts left, or nothing was sent.",
@@ -122,7 +122,6 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 		route("GET", "/v1/projects/{project_id}/deliveries", "listDeliveries", {
 			summary: "List deliveries",
 			description: `Newest first, by the last attempt; filters by response and time apply to it. Filters combine; values of one filter are alternatives. Events that wait for their first attempt aren't listed: they are the webhook's backlog. A page examines about ${grouped(LOG_READS.attemptsScanned)} attempts at most, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`,
-			access: "developer",
 			query: strictObject({ ...filters, ...paging }),
 			heavy: true,
 			success: { status: 200, description: "A page of deliveries.", schema: listWith(DeliverySummary, searchedOf) },
@@ -140,7 +139,6 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 			summary: "Get a delivery",
 			description:
 				"The state and attempts of an event's delivery to a webhook. If the webhook unsubscribes from the event's type during its first attempt, the delivery can't be found until that attempt is logged.",
-			access: "developer",
 			success: { status: 200, description: "The delivery with its attempts.", schema: Delivery },
 			async handler({ params }) {
 				const { attempts, ...delivery } = found("delivery", await storage.getDelivery(params));
@@ -158,7 +156,6 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 			summary: "Replay a delivery",
 			description:
 				"Starts a new series of attempts with the webhook's current URL and secret. Any finished delivery can be replayed.",
-			access: "developer",
 			rate: "replays",
 			success: { status: 202, description: "The new series has begun.", schema: ReplayAccepted },
 			problems: { conflict: "The delivery is still attempting." },
@@ -179,7 +176,6 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 			summary: "Retry a delivery now",
 			description:
 				"Makes the delivery's next attempt immediately instead of at its scheduled time. The attempt keeps its number, and the series gets no extra attempts. While the webhook is paused, the attempt waits until it is resumed.",
-			access: "developer",
 			rate: "replays",
 			success: { status: 202, description: "The attempt is due now.", schema: ReplayAccepted },
 			problems: { conflict: "No attempt of this delivery is waiting." },
@@ -206,7 +202,6 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 			summary: "Cancel a test event",
 			description:
 				"Ends the delivery of a test event that is waiting for an attempt: instead of the attempt, the log gets an entry with the error code `test_cancelled`. An attempt in flight is finished first, and no other follows. Only test events can be cancelled.",
-			access: "developer",
 			rate: "replays",
 			success: {
 				status: 202,
@@ -235,7 +230,6 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 			summary: "Dismiss a dead letter",
 			description:
 				"Marks a dead-lettered delivery as needing no decision. It no longer counts in `dead_letters`, and replays by filter leave it out; it can still be replayed on its own. Nothing is deleted.",
-			access: "developer",
 			rate: "replays",
 			success: {
 				status: 200,

@@ -25,7 +25,7 @@ import {
 import { AttemptSummary, presentAttemptSummary } from "./attempts.ts";
 import { presentSearched, referenceFilters, SearchedEvents } from "./log-filters.ts";
 
-const route = routeIn("Events");
+const route = routeIn("Events", "project");
 
 const EventMatch = component("EventMatch", {
 	description: "An event that a search has found, by its body or by a response to it.",
@@ -89,7 +89,6 @@ export function eventSearchRoutes({ storage, references, clock }: ApiParts): Rou
 		route("GET", "/v1/projects/{project_id}/events/search", "searchEvents", {
 			summary: "Search events",
 			description: `Newest first. Search either by \`text\`, or by \`order_id\`, \`customer_email\` or both. Events are found by order id and customer e-mail in an index (the newest ${SEARCH.eventsOfReference}), and by \`text\` in their bodies and in the recorded responses to them. Responses belong to the delivery log, so they are only searched with the Developer app installed. A call with \`text\` searches for at most ${SEARCH.textMs} ms, so a page may be short or empty even if more follow. Continue until \`next_cursor\` is null, or stop whenever you like. Test events aren't searched.`,
-			access: "project",
 			query: SearchQuery,
 			rate: "reads",
 			success: { status: 200, description: "A page of events.", schema: EventMatches },

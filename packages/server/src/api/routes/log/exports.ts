@@ -13,7 +13,7 @@ import { AttemptCountQuery, attemptFilter, presentAttemptSummary } from "./attem
 import { DeliveryFilterQuery, deliveryFilterOf, presentDelivery } from "./deliveries.ts";
 import { auditedFilter, type GivenFilter, type Searched } from "./log-filters.ts";
 
-const route = routeIn("Delivery log");
+const route = routeIn("Delivery log", "developer");
 
 /** CSV (RFC 4180) for spreadsheets, and JSON lines for programs. */
 const EXPORT_FORMATS = {
@@ -252,7 +252,6 @@ export function exportRoutes({ storage, references, clock, logger }: ApiParts): 
 			route("GET", `/v1/projects/{project_id}/${list.what}/export.${format}`, names[format], {
 				summary: `Export ${list.what} as ${format === "csv" ? "CSV" : "JSON lines"}`,
 				description: `Newest first, with the filters of the list, without headers and bodies. At most ${grouped(EXPORTS.rows)} rows; a file that isn't complete says so in its last line.${format === "csv" ? " Cells that spreadsheets would take for formulas begin with an apostrophe." : ""} An export is recorded in the audit log.`,
-				access: "developer",
 				query: list.query,
 				rate: "recordedReads",
 				success: {

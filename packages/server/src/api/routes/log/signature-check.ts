@@ -5,7 +5,7 @@ import { component, optional, request, Type } from "../../schema.ts";
 import { diagnose } from "../../signatures/diagnose.ts";
 import { PARTS, STATES } from "../../signatures/findings.ts";
 
-const route = routeIn("Delivery log");
+const route = routeIn("Delivery log", "developer");
 
 /** Room for a request's headers: people paste all of them. */
 const PASTED_LENGTH = 1_000;
@@ -59,7 +59,6 @@ export function signatureCheckRoutes({ storage, engine, config }: ApiParts): Rou
 			summary: "Find out why a receiver refuses a signature",
 			description:
 				"Compares what a receiver saw and computed for a request with what was sent, and says whether its secret, body, timestamp or clock is wrong. It takes no secret and returns no signature.",
-			access: "developer",
 			rate: "urlChecks",
 			body: SignatureSeen,
 			// A pattern with groups of four characters would overflow the stack with a few MiB.

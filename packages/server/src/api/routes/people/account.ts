@@ -7,7 +7,7 @@ import { found, invalid, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { component, id, list, Name, NewName, request, Time, Type } from "../../schema.ts";
 
-const route = routeIn("Account");
+const route = routeIn("Account", "signed_in");
 
 /** To look an account up: any text, since an unknown address and a malformed one get the same response. */
 export const Email = Type.String({ maxLength: 400, examples: ["owner@example.com"] });
@@ -77,7 +77,6 @@ export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Rou
 	return [
 		route("PATCH", path, "updateAccount", {
 			summary: "Change your name",
-			access: "signed_in",
 			body: request("AccountPatch")({ name: NewName }),
 			faults: accountFaults,
 			success: { status: 200, description: "The account as changed.", schema: Account },
@@ -89,7 +88,6 @@ export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Rou
 		route("POST", `${path}/password`, "changePassword", {
 			summary: "Change your password",
 			description: "Signs out everywhere else.",
-			access: "signed_in",
 			body: PasswordChange,
 			faults: ({ password }) => accountFaults({ ...(password !== undefined && { password }) }),
 			success: { status: 204, description: "The password was changed." },
@@ -114,7 +112,6 @@ export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Rou
 		route("GET", `${path}/sessions`, "listSessions", {
 			summary: "List your sessions",
 			description: "Newest first.",
-			access: "signed_in",
 			success: { status: 200, description: "All of them.", schema: list(SessionInfo) },
 			async handler({ principal }) {
 				const { account, session } = principal as Person;
@@ -124,7 +121,6 @@ export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Rou
 		}),
 		route("DELETE", `${path}/sessions/{session_id}`, "endSession", {
 			summary: "End one of your sessions",
-			access: "signed_in",
 			success: { status: 204, description: "The session has ended." },
 			async handler({ principal, params: { sessionId } }) {
 				const { account } = principal as Person;
@@ -134,7 +130,6 @@ export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Rou
 		route("DELETE", `${path}/sessions`, "signOutEverywhere", {
 			summary: "Sign out everywhere",
 			description: "Ends every session, including this one.",
-			access: "signed_in",
 			success: { status: 204, description: "All sessions have ended." },
 			async handler({ principal, reply }) {
 				await storage.deleteSessions({ accountId: (principal as Person).account.id });

@@ -12,7 +12,7 @@ import { NewEmail, NewPassword, Token } from "./account.ts";
 import { Actor, RoleName } from "./members.ts";
 import { beginSession, presentSession, Session } from "./session.ts";
 
-const route = routeIn("Members");
+const route = routeIn("Members", "project");
 
 const invitationFields = {
 	id: id("inv", "invitation"),
@@ -146,7 +146,6 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 			summary: "Invite a person",
 			description:
 				"Send the link yourself. It works once, for a week, and if it names an address, only for the account with that address.",
-			access: "project",
 			role: "owner",
 			body: NewInvitation,
 			faults: ({ email }) => (email === undefined ? [] : emailFaults(email)),
@@ -167,7 +166,6 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 		}),
 		route("GET", path, "listInvitations", {
 			summary: "List open invitations",
-			access: "project",
 			role: "owner",
 			success: { status: 200, description: "All open invitations.", schema: list(Invitation) },
 			async handler({ params }) {
@@ -176,7 +174,6 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 		}),
 		route("DELETE", `${path}/{invitation_id}`, "revokeInvitation", {
 			summary: "Revoke an invitation",
-			access: "project",
 			role: "owner",
 			success: { status: 204, description: "The link no longer works." },
 			async handler({ params: { projectId, invitationId }, principal, audit, gone }) {

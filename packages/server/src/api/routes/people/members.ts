@@ -7,7 +7,7 @@ import { found, notFound, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { component, id, list, Name, orNull, PageQuerySchema, pageById, request, Time, Type } from "../../schema.ts";
 
-const route = routeIn("Members");
+const route = routeIn("Members", "project");
 
 export const RoleName = Type.Enum([...ROLES], {
 	title: "Role",
@@ -72,7 +72,6 @@ export function memberRoutes({ members, storage }: ApiParts): Route[] {
 		route("GET", path, "listMembers", {
 			summary: "List members",
 			description: "People who joined by invitation. The operator has access anyway, and is only listed after joining.",
-			access: "project",
 			peopleOnly: true,
 			query: PageQuerySchema,
 			success: { status: 200, description: "A page of members.", schema: list(Member) },
@@ -89,7 +88,6 @@ export function memberRoutes({ members, storage }: ApiParts): Route[] {
 			summary: "Change a member's role",
 			description:
 				"It applies from the next request on. Open invitations that the member created end, unless they remain an owner.",
-			access: "project",
 			role: "owner",
 			body: request("MemberPatch")({ role: RoleName }),
 			success: { status: 200, description: "The member as changed.", schema: Member },
@@ -110,7 +108,6 @@ export function memberRoutes({ members, storage }: ApiParts): Route[] {
 			summary: "Remove a member",
 			description:
 				"Owners may remove anyone, and members may leave. It applies from the next request on. Open invitations that the member created end.",
-			access: "project",
 			role: "viewer",
 			peopleOnly: true,
 			success: { status: 204, description: "The member was removed." },
@@ -141,7 +138,6 @@ export function auditRoutes({ storage }: ApiParts): Route[] {
 		route("GET", "/v1/projects/{project_id}/audit", "listAudit", {
 			summary: "Read the audit log",
 			description: `Who changed what, newest first. Entries are kept for ${AUDIT_RETENTION_DAYS} days.`,
-			access: "project",
 			role: "owner",
 			query: PageQuerySchema,
 			heavy: true,

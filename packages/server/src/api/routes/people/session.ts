@@ -10,7 +10,7 @@ import { component, id, MAX_ROWS, Name, NewName, request, strictObject, Time, Ty
 import { Account, Email, NewEmail, NewPassword, presentAccount, Token } from "./account.ts";
 import { RoleName } from "./members.ts";
 
-const route = routeIn("Account");
+const route = routeIn("Account", "signed_in");
 const DAY_MS = 86_400_000;
 
 const SetupState = component("SetupState")({
@@ -93,7 +93,6 @@ export function sessionRoutes(parts: ApiParts): Route[] {
 		}),
 		route("GET", path, "getSession", {
 			summary: "Who is signed in?",
-			access: "signed_in",
 			success: { status: 200, description: "The account, its projects, and the CSRF token.", schema: Session },
 			handler({ principal, request, reply }) {
 				cookie.renew(request, reply);
@@ -102,7 +101,6 @@ export function sessionRoutes(parts: ApiParts): Route[] {
 		}),
 		route("DELETE", path, "signOut", {
 			summary: "Sign out",
-			access: "signed_in",
 			success: { status: 204, description: "The session has ended." },
 			async handler({ principal, reply }) {
 				const { account, session } = principal as Person;

@@ -5,7 +5,7 @@ import { Problem } from "../../http/problem.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
 import { component, EventTypeName, request, Type } from "../../schema.ts";
 
-const route = routeIn("Events");
+const route = routeIn("Events", "any");
 
 const EventTypeEntry = component("EventTypeEntry")({
 	type: EventTypeName,
@@ -70,7 +70,6 @@ export function eventTypeRoutes({ config }: Pick<ApiParts, "config">): Route[] {
 		route("GET", "/v1/event-types", "listEventTypes", {
 			summary: "List the event types",
 			description: "The catalogue: every type that can be subscribed to and published, in one response.",
-			access: "any",
 			success: { status: 200, description: "The catalogue.", schema: Type.Array(EventTypeEntry) },
 			handler: () => new RawResponse(catalogue, "application/json"),
 		}),

@@ -21,7 +21,7 @@ import {
 	text,
 } from "../../schema.ts";
 
-const route = routeIn("Events");
+const route = routeIn("Events", "project");
 
 const Envelope = component("Envelope", { description: "The body that a webhook receives, byte for byte." })({
 	id: EventId,
@@ -106,7 +106,6 @@ export function eventRoutes({ storage, longPolls, clock }: ApiParts): Route[] {
 			summary: "Read the event log",
 			description:
 				"In log order: polling as an alternative to webhooks. Each item is an envelope with exactly the bytes that webhooks receive. A page has at most 4 MiB, so it may be shorter than `limit`: follow `next_cursor`. At the end, store `last_seq` and `epoch`, and pass them as `after` and `epoch` next time, with `wait` to get new events immediately.",
-			access: "project",
 			query: EventQuery,
 			rate: "reads",
 			success: { status: 200, description: "A page of envelopes.", schema: EventPage },
@@ -129,7 +128,6 @@ export function eventRoutes({ storage, longPolls, clock }: ApiParts): Route[] {
 		route("GET", `${path}/{event_id}`, "getEvent", {
 			summary: "Get an event",
 			description: "The body is the envelope, byte for byte as webhooks receive it. Test events are included.",
-			access: "project",
 			success: {
 				status: 200,
 				description: "The envelope.",
@@ -145,7 +143,6 @@ export function eventRoutes({ storage, longPolls, clock }: ApiParts): Route[] {
 			summary: "Record who listens to the log",
 			description:
 				"For programs that show the project's events to a person, or forward them to another machine, as `posthorn listen` does. It adds an entry to the audit log, and changes nothing else.",
-			access: "project",
 			role: "viewer",
 			scope: "read",
 			rate: "recordedReads",

@@ -26,17 +26,17 @@ export function readReport<T>(schema: TSchema, report: unknown): T {
 	return report as T;
 }
 
-const route = routeIn("Store facts");
+const route = routeIn("Store facts", "project");
 
 /** A route by which the store platform reports a fact. */
 export function fact<B extends TSchema = TSchema, R extends TSchema = TSchema>(
 	method: Method,
 	path: string,
 	operationId: string,
-	row: Omit<RouteRow<TSchema, B, R>, "access" | "scope" | "rate">,
+	row: Omit<RouteRow<TSchema, B, R>, "scope" | "rate">,
 ): Route {
 	const problems = { ...LOG_PROBLEMS, ...row.problems };
-	return route(method, path, operationId, { ...row, access: "project", scope: "publish", rate: "facts", problems });
+	return route(method, path, operationId, { ...row, scope: "publish", rate: "facts", problems });
 }
 
 export function presentFact(projectId: string, { at, events }: Pick<FactRecorded, "at" | "events">) {

@@ -21,7 +21,7 @@ import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { component, count, EventId, EventTypeName, givenTime, id, request, Time, Type } from "../../schema.ts";
 import { oneOfTypes } from "./event-types.ts";
 
-const route = routeIn("Events");
+const route = routeIn("Events", "project");
 
 const MAX_BATCH = REQUESTS.batchEvents;
 
@@ -96,7 +96,6 @@ export function publishRoutes({ storage, engine, config, ids }: ApiParts): Route
 			summary: "Publish one event or up to 1,000",
 			description:
 				"Responds once the events are committed to the log, all of them or none. `data` is sent to receivers character for character. A repeated `id` with the same content gets the first response, and nothing is sent twice.",
-			access: "project",
 			scope: "publish",
 			rate: "none",
 			body: NewEvents,
@@ -118,7 +117,6 @@ export function publishRoutes({ storage, engine, config, ids }: ApiParts): Route
 			summary: "Publish a sample event",
 			description:
 				"Publishes an event whose id begins with `evt_sample_`, by which receivers and the log can recognize it. Otherwise it's an event like any other: it goes to every subscribed webhook, in order and with retries, and counts in statistics. To try out a single webhook, send it a test event instead.",
-			access: "project",
 			rate: "testEvents",
 			scope: "publish",
 			body: SampleRequest,

@@ -22,7 +22,7 @@ import {
 import { presentWaiting, Waiting } from "../webhooks/insight.ts";
 import { Backlog, presentBacklog } from "../webhooks/webhooks.ts";
 
-const route = routeIn("System");
+const route = routeIn("System", "operator");
 
 const QuarantineState = component("QuarantineState")({
 	active: Type.Boolean({ description: "Whether the database was restored from a backup and nothing is sent yet." }),
@@ -129,7 +129,6 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 			summary: "List pending deliveries in quarantine",
 			description:
 				'By project, oldest first, with the webhooks that have pending deliveries. A project with many webhooks continues on the next page. To skip the pending deliveries of a webhook, `PATCH` it with `"from": "now"` before the release; it stays active or paused.',
-			access: "operator",
 			query: PageQuerySchema,
 			heavy: true,
 			success: { status: 200, description: "A page of projects.", schema: list(QuarantinedProject) },
@@ -154,7 +153,6 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 			summary: "Release the database",
 			description:
 				"All nodes send pending deliveries, in order, within a second. Without a quarantine it does nothing.",
-			access: "operator",
 			success: { status: 200, description: "The database is released.", schema: QuarantineRelease },
 			async handler({ principal }) {
 				const released = await quarantine.release();

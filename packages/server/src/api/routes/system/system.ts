@@ -12,7 +12,7 @@ import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts"
 import { component, orNull, Time, Type } from "../../schema.ts";
 import type { StorageCheck, StorageState } from "../../storage-check.ts";
 
-const route = routeIn("System");
+const route = routeIn("System", "operator");
 
 const ClockState = component("ClockState")({
 	now: Time,
@@ -84,7 +84,6 @@ export function systemRoutes(parts: ApiParts, storageCheck: Pick<StorageCheck, "
 			summary: "Is the clock trusted?",
 			description:
 				"If this node's clock is far ahead of the last recorded time, nothing is deleted or dead-lettered for its age until the clock is confirmed or set.",
-			access: "operator",
 			success: { status: 200, description: "This node's clock.", schema: ClockState },
 			handler: presentClock,
 		}),
@@ -92,7 +91,6 @@ export function systemRoutes(parts: ApiParts, storageCheck: Pick<StorageCheck, "
 			summary: "Confirm that the clock is right",
 			description:
 				"Call this if the clock is right because the service was off for that long. All nodes follow within a minute. Data past its retention is then deleted, and events that waited too long are dead-lettered.",
-			access: "operator",
 			success: { status: 200, description: "This node's clock.", schema: ClockState },
 			async handler() {
 				await retention.confirm();

@@ -17,7 +17,7 @@ import {
 	wholeList,
 } from "../../schema.ts";
 
-const route = routeIn("Insight");
+const route = routeIn("Insight", "developer");
 
 const Incident = component("Incident")({
 	webhook_id: id("wh", "webhook"),
@@ -88,7 +88,6 @@ export function incidentRoutes({ storage, webhooks, clock }: ApiParts): Route[] 
 		route("GET", "/v1/projects/{project_id}/incidents", "listIncidents", {
 			summary: "List incidents",
 			description: `Outages of receivers in the last ${INCIDENT.hours} hours, newest first: from the first minute in which most attempts failed to the last, with the minute before and the minute after if attempts failed in them, too. It continues if most fail again within ${INCIDENT.againWithinMinutes} minutes, and needs at least ${INCIDENT.failedAttempts} failed attempts. Test events and deliveries closed without a request don't count. Only the ${LIMITS.webhooks} webhooks that failed most recently are examined.`,
-			access: "developer",
 			query: IncidentQuery,
 			heavy: true,
 			success: { status: 200, description: "The incidents.", schema: wholeList("IncidentList", Incident) },

@@ -41,7 +41,7 @@ import { AttemptSummary, OrderId, presentAttemptSummary } from "../log/attempts.
 import { SEVERAL } from "../log/log-filters.ts";
 import { Backlog, presentBacklog } from "./webhooks.ts";
 
-const route = routeIn("Insight");
+const route = routeIn("Insight", "developer");
 
 const outcomes = {
 	delivered: count("Attempts that were delivered, without test events."),
@@ -261,7 +261,6 @@ export function insightRoutes({ storage, webhooks, clock, config }: ApiParts): R
 			summary: "Count attempts over time",
 			description:
 				"How attempts ended and how long receivers took: over the last hour, day (the default) or month. Test events don't count.",
-			access: "developer",
 			query: StatsQuery,
 			heavy: true,
 			success: { status: 200, description: "The counts.", schema: Stats },
@@ -285,7 +284,6 @@ export function insightRoutes({ storage, webhooks, clock, config }: ApiParts): R
 			summary: "Get the health of each webhook",
 			description:
 				"With many webhooks, pass `hours=false`, and request the hourly counts only of the webhooks that you show.",
-			access: "developer",
 			query: HealthQuery,
 			heavy: true,
 			success: {
@@ -318,7 +316,6 @@ export function insightRoutes({ storage, webhooks, clock, config }: ApiParts): R
 		route("GET", `${project}/waiting`, "listWaiting", {
 			summary: "List pending retries and replays",
 			description: "Soonest first.",
-			access: "developer",
 			query: WaitingQuery,
 			heavy: true,
 			success: { status: 200, description: "The pending attempts.", schema: wholeList("WaitingList", WaitingAttempt) },
@@ -338,7 +335,6 @@ export function changeRoutes({ changes }: ApiParts): Route[] {
 			summary: "Listen to changes",
 			description:
 				"A stream of server-sent events for live pages. `attempts` and `webhooks` are hints, each sent at most twice a second, that there is something new to fetch. They carry no data, and one may be lost when a connection breaks, so fetch once after each connect.",
-			access: "developer",
 			success: {
 				status: 200,
 				description: "The stream, which lasts until either side closes it.",

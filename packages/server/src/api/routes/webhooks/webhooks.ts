@@ -20,7 +20,7 @@ import {
 	Type,
 } from "../../schema.ts";
 
-const route = routeIn("Webhooks");
+const route = routeIn("Webhooks", "developer");
 
 export const Backlog = Type.Object(
 	{
@@ -165,7 +165,6 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 		route("POST", path, "createWebhook", {
 			summary: "Register a webhook",
 			description: "It receives events of its types from now on. Only this response shows the signing secret.",
-			access: "developer",
 			body: NewWebhook,
 			faults: (body) => webhooks.faults(body),
 			success: {
@@ -188,7 +187,6 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 		route("GET", path, "listWebhooks", {
 			summary: "List webhooks",
 			description: "Oldest first.",
-			access: "developer",
 			query: PageQuerySchema,
 			heavy: true,
 			success: { status: 200, description: "A page of webhooks.", schema: list(Webhook) },
@@ -198,7 +196,6 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 		route("GET", `${path}/deleted`, "listDeletedWebhooks", {
 			summary: "List deleted webhooks",
 			description: "Oldest first. They name the deliveries in the log, and are listed until their retention ends.",
-			access: "developer",
 			query: PageQuerySchema,
 			rate: "reads",
 			success: { status: 200, description: "A page of deleted webhooks.", schema: list(DeletedWebhook) },
@@ -214,7 +211,6 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 			summary: "Check a URL before it is registered",
 			description:
 				"Checks the rules for webhooks, and whether the host name resolves to a public address. Nothing is sent to it.",
-			access: "developer",
 			body: UrlToCheck,
 			rate: "urlChecks",
 			success: { status: 200, description: "The results of the checks.", schema: UrlCheck },
@@ -222,7 +218,6 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 		}),
 		route("GET", one, "getWebhook", {
 			summary: "Get a webhook",
-			access: "developer",
 			success: { status: 200, description: "The webhook.", schema: Webhook },
 			async handler({ params: { projectId, webhookId } }) {
 				return presentWebhook(found("webhook", await webhooks.get(projectId, webhookId)));
@@ -232,7 +227,6 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 			summary: "Change, pause or resume a webhook",
 			description:
 				"Changes the given fields. An added type starts with the next event. Once this returns, nothing is sent with the old settings.",
-			access: "developer",
 			body: WebhookPatch,
 			faults: (body) => webhooks.faults(body),
 			success: { status: 200, description: "The webhook as changed.", schema: Webhook },
@@ -249,7 +243,6 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 			summary: "Delete a webhook",
 			description:
 				"Pending deliveries are closed and logged with the reason `deleted`. Log entries stay until their retention ends.",
-			access: "developer",
 			success: { status: 204, description: "The webhook was deleted." },
 			async handler({ params: { projectId, webhookId }, by, audit, gone }) {
 				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
@@ -260,7 +253,6 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 		route("POST", `${one}/rotate-secret`, "rotateWebhookSecret", {
 			summary: "Rotate the signing secret",
 			description: "The old secret signs nothing from then on. Only this response shows the new one.",
-			access: "developer",
 			success: { status: 200, description: "The new secret.", schema: component("RotatedSecret")({ secret: Secret }) },
 			async handler({ params: { projectId, webhookId }, by, audit, gone }) {
 				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
@@ -274,7 +266,6 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 			summary: "Send a test event",
 			description:
 				"Sends a type's sample to this webhook only. The webhook must be subscribed to the type. Test events are in the delivery log, not in the event log.",
-			access: "developer",
 			body: TestRequest,
 			rate: "testEvents",
 			success: {
