@@ -3,7 +3,7 @@ import { type Clock, havePassed, type Moment, momentOf, type Timer } from "../ba
 import { BoundedMap } from "../base/collections.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import { type Fault, type Invalid, trimmed } from "../base/text.ts";
+import type { Fault, Invalid } from "../base/text.ts";
 import {
 	type Actor,
 	type ApiKey,
@@ -83,7 +83,7 @@ export class ApiKeys {
 		const row = {
 			id: ids.next("apiKey"),
 			...rest,
-			name: trimmed(rest.name),
+			name: rest.name.trim(),
 			prefix: key.slice(0, SHOWN_CHARACTERS),
 			scopes: KEY_SCOPES.filter((scope) => scopes.includes(scope)),
 			expiresAt,

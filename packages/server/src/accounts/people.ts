@@ -3,7 +3,7 @@ import { SIGN_IN } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import { type Fault, type Invalid, textFaults, trimmed } from "../base/text.ts";
+import { type Fault, type Invalid, textFaults } from "../base/text.ts";
 import { Throttle } from "../base/throttle.ts";
 import type { Account, AccountStorage, NewAccount, Session } from "../storage/port.ts";
 import { isCommonPassword, type Passwords } from "./password.ts";
@@ -267,7 +267,7 @@ export class People {
 		return {
 			id: ids.next("account"),
 			email: email.trim().normalize("NFC"),
-			name: trimmed(name),
+			name: name.trim(),
 			operator,
 			createdAt: clock.now(),
 		};

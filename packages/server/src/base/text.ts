@@ -6,9 +6,6 @@ import { nameFaults } from "@posthorn/protocol";
  */
 export const TEXT_PATTERN = "^[^\\x00-\\x1f\\x7f-\\x9f]*$";
 
-/** A name or description as it is stored: without the white space around it. */
-export const trimmed = (name: string): string => name.trim();
-
 /**
  * What identifies a customer of a store: two addresses are the same customer's if they are equal without surrounding
  * space, in compatibility form (NFKC) and in lower case.

@@ -1,6 +1,5 @@
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
-import { trimmed } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Project, RegistryStorage, StillMember } from "../storage/port.ts";
 
@@ -32,7 +31,7 @@ export class Projects {
 		const { storage, clock, ids } = this.#options;
 		const project: Project = {
 			id: ids.next("project"),
-			name: trimmed(input.name),
+			name: input.name.trim(),
 			apps: [...(input.apps ?? [DEVELOPER_APP])],
 			createdAt: clock.now(),
 		};

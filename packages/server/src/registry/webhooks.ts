@@ -2,7 +2,7 @@ import { createSecret } from "@posthorn/protocol";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Seal } from "../base/seal.ts";
-import { type Fault, textFaults, trimmed } from "../base/text.ts";
+import { type Fault, textFaults } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
 import { sealSecret } from "../engine/signing-keys.ts";
 import type { Guard } from "../net/egress.ts";
@@ -122,7 +122,7 @@ export class Webhooks {
 			id,
 			projectId,
 			url: calledUrl(input.url),
-			description: trimmed(input.description ?? ""),
+			description: (input.description ?? "").trim(),
 			events: input.events,
 			maxInFlight: input.max_in_flight ?? MAX_IN_FLIGHT.default,
 			standardWebhooks: input.standard_webhooks ?? false,
@@ -193,7 +193,7 @@ export class Webhooks {
 		const patch: WebhookPatch = {
 			...rest,
 			...(url !== undefined && { url: calledUrl(url) }),
-			...(description !== undefined && { description: trimmed(description) }),
+			...(description !== undefined && { description: description.trim() }),
 			...(max_in_flight !== undefined && { maxInFlight: max_in_flight }),
 			...(standard_webhooks !== undefined && { standardWebhooks: standard_webhooks }),
 		};

@@ -1,7 +1,6 @@
 import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { actorOf, nameFaults, stillMember } from "../../accounts/index.ts";
-import { trimmed } from "../../base/text.ts";
 import { DEVELOPER_APP } from "../../registry/projects.ts";
 import { KEY_SCOPES, type Page, type ApiKey as StoredKey, type Project as StoredProject } from "../../storage/port.ts";
 import { found, invalid } from "../http/problem.ts";
@@ -115,7 +114,7 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 			success: { status: 200, description: "The project as changed.", schema: Project },
 			async handler({ params: { projectId }, body, principal, audit, gone }) {
 				const by = stillMember(principal, "owner");
-				const project = await storage.renameProject({ projectId, name: trimmed(body.name), by });
+				const project = await storage.renameProject({ projectId, name: body.name.trim(), by });
 				if (project === null) return gone("project");
 				audit({ projectId: project.id, action: "project.renamed", target: targetOf(project) });
 				return presentProject(project);

@@ -1,7 +1,6 @@
 import { isoTime } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { accountFaults, EMAIL_PATTERN, MAX_EMAIL, PASSWORD_LENGTH, type Person } from "../../../accounts/index.ts";
-import { trimmed } from "../../../base/text.ts";
 import type * as port from "../../../storage/port.ts";
 import { found, invalid, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
@@ -82,7 +81,7 @@ export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Rou
 			success: { status: 200, description: "The account as changed.", schema: Account },
 			async handler({ principal, body }) {
 				const accountId = (principal as Person).account.id;
-				return presentAccount(found("account", await storage.renameAccount({ accountId, name: trimmed(body.name) })));
+				return presentAccount(found("account", await storage.renameAccount({ accountId, name: body.name.trim() })));
 			},
 		}),
 		route("POST", `${path}/password`, "changePassword", {
