@@ -24,7 +24,6 @@ export {
 	accountFaults,
 	createSetupToken,
 	EMAIL_PATTERN,
-	emailFaults,
 	MAX_EMAIL,
 	nameFaults,
 	normalEmail,

@@ -318,7 +318,7 @@ interface AccountInput {
 export function accountFaults({ email, name, password, known }: AccountInput): Fault[] {
 	const about = [email, name, known?.email, known?.name].filter((each) => each !== undefined);
 	return [
-		...(email === undefined ? [] : emailFaults(email)),
+		...(email === undefined ? [] : textFaults(email.trim(), "/email", { min: 1, max: MAX_EMAIL })),
 		...nameFaults({ name }),
 		...(password === undefined ? [] : passwordFaults(password, about)),
 	];
@@ -327,11 +327,6 @@ export function accountFaults({ email, name, password, known }: AccountInput): F
 /** The faults of the name of an account, a project or an API key. */
 export function nameFaults({ name }: { readonly name?: string | undefined }): Fault[] {
 	return name === undefined ? [] : textFaults(name, "/name", NAME_LENGTH);
-}
-
-/** The faults of an e-mail address, except those that the API's schema finds. */
-export function emailFaults(email: string): Fault[] {
-	return textFaults(email.trim(), "/email", { min: 1, max: MAX_EMAIL });
 }
 
 function passwordFaults(password: string, known: readonly string[]): Fault[] {

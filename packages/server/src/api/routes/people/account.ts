@@ -88,7 +88,7 @@ export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Rou
 			summary: "Change your password",
 			description: "Signs out everywhere else.",
 			body: PasswordChange,
-			faults: ({ password }) => accountFaults({ ...(password !== undefined && { password }) }),
+			faults: accountFaults,
 			success: { status: 204, description: "The password was changed." },
 			async handler({ principal, body }) {
 				const result = await people.changePassword(principal as Person, body.current, body.password);

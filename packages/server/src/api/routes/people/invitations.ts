@@ -1,6 +1,6 @@
 import { isoTime } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { accountFaults, actorOf, emailFaults, normalEmail, stillMember } from "../../../accounts/index.ts";
+import { accountFaults, actorOf, normalEmail, stillMember } from "../../../accounts/index.ts";
 import { INVITATIONS } from "../../../base/budgets.ts";
 import type * as port from "../../../storage/port.ts";
 import { authenticateCookie } from "../../auth/authorize.ts";
@@ -148,7 +148,7 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 				"Send the link yourself. It works once, for a week, and if it names an address, only for the account with that address.",
 			role: "owner",
 			body: NewInvitation,
-			faults: ({ email }) => (email === undefined ? [] : emailFaults(email)),
+			faults: accountFaults,
 			success: { status: 201, description: "The invitation with its link.", schema: CreatedInvitation },
 			problems: { conflict: TOO_MANY },
 			async handler({ params: { projectId }, body, principal, audit, gone }) {
