@@ -250,7 +250,6 @@ function collect(
 			reject(error);
 		};
 		raw.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
-		if (raw.destroyed) onClose();
 	});
 }
 
