@@ -306,10 +306,7 @@ export const EMAIL_PATTERN = (() => {
 	return `^\\s*[^${never}]+@${part}(?:\\.${part})+\\s*$`;
 })();
 
-interface AccountInput {
-	readonly email?: string;
-	readonly name?: string;
-	readonly password?: string;
+interface AccountInput extends Partial<NewPerson> {
 	/** The account whose password changes. */
 	readonly known?: Pick<Account, "email" | "name">;
 }

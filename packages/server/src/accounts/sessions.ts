@@ -22,10 +22,7 @@ export const SESSION_MS = 30 * 86_400_000;
 const TOUCH_EVERY_MS = 60_000;
 const MAX_USER_AGENT = 300;
 
-interface Client {
-	readonly userAgent: string;
-	readonly address: string;
-}
+type Client = Pick<Session, "userAgent" | "address">;
 
 interface SessionsOptions {
 	readonly storage: Pick<AccountStorage, "createSession" | "findSession" | "touchSession">;
