@@ -6,16 +6,7 @@ import { type Fault, textFaults } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
 import { sealSecret } from "../engine/signing-keys.ts";
 import type { Guard } from "../net/egress.ts";
-import type {
-	Backlog,
-	By,
-	Page,
-	RegistryStorage,
-	Storage,
-	Webhook,
-	WebhookPatch,
-	WebhookStatus,
-} from "../storage/port.ts";
+import type { Backlog, By, Page, RegistryStorage, Storage, Webhook, WebhookPatch } from "../storage/port.ts";
 
 /** A webhook's first attempts that may be in flight concurrently. */
 export const MAX_IN_FLIGHT = { min: 1, max: 100, default: 1 } as const;
@@ -27,10 +18,7 @@ export interface WebhookLimits {
 }
 
 /** The fields of a webhook that its owner sets. */
-export interface WebhookFields {
-	readonly url?: string;
-	readonly description?: string;
-	readonly events?: readonly string[];
+interface WebhookFields extends Pick<WebhookPatch, "url" | "description" | "events"> {
 	readonly max_in_flight?: number;
 	readonly standard_webhooks?: boolean;
 }
@@ -64,11 +52,8 @@ interface NewWebhookInput extends WebhookFields {
 	readonly events: readonly string[];
 }
 
-interface WebhookChange extends WebhookFields {
-	readonly status?: WebhookStatus;
-	/** Where to continue: `now` skips what is pending; `backlog`, the default, is only for resuming. */
-	readonly from?: "backlog" | "now";
-}
+/** `from` says where to continue: `now` skips what is pending; `backlog`, the default, is only for resuming. */
+type WebhookChange = WebhookFields & Pick<WebhookPatch, "status" | "from">;
 
 export interface WebhookView {
 	readonly webhook: Webhook;
