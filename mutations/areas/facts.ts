@@ -1,5 +1,5 @@
 import { of } from "../mutation.ts";
-import { inStore } from "../tests.ts";
+import { inApi, inStore } from "../tests.ts";
 
 /** What the store reports, and the events that follow. */
 export const FACTS = [
@@ -160,12 +160,14 @@ export const FACTS = [
 			only: "any series of facts",
 			why: "Full refunds are reported as partial, and vice versa.",
 		},
+	]),
+	...of("server/src/api/routes/publishing/orders.ts", inApi("facts"), [
 		{
 			name: "refunds-of-nothing",
-			find: "...amountFaults(amount_cents, 1)]",
-			replace: "...amountFaults(amount_cents, 0)]",
+			find: 'amountCents(1, "The amount refunded',
+			replace: 'amountCents(0, "The amount refunded',
+			only: "refunds are partial",
 			why: "A refund of zero is recorded and reported as partial.",
-			tests: inStore("payload"),
 		},
 	]),
 	...of("server/src/store/orders.ts", inStore("store"), [

@@ -2,8 +2,6 @@ import { createHash } from "node:crypto";
 import { normalizeEmail } from "../base/text.ts";
 import type { NewOrder } from "../storage/port.ts";
 import {
-	amountFaults,
-	currencyFaults,
 	digestOf,
 	type FactRecorder,
 	type FactRefused,
@@ -107,8 +105,6 @@ export class Orders {
 		const data = this.#recorder.dataOf("purchase.completed", purchase, [
 			...idFaults("/order_id", order_id),
 			...textFaults("/customer_email", customer_email),
-			...amountFaults(amount_cents, 0),
-			...currencyFaults(currency),
 			...itemFaults(items),
 			...(basket_id === undefined ? [] : idFaults("/basket_id", basket_id)),
 		]);
@@ -133,7 +129,7 @@ export class Orders {
 	 * which, by `judgeRefund` in `storage/port/facts.ts`: concurrent refunds must not exceed the amount.
 	 */
 	async refund(projectId: string, orderId: string, { refund_id, amount_cents }: RefundInput): Promise<RefundResult> {
-		const faults = [...idFaults("/refund_id", refund_id), ...amountFaults(amount_cents, 1)];
+		const faults = idFaults("/refund_id", refund_id);
 		if (faults.length > 0) return { kind: "invalid", faults };
 		const recorder = this.#recorder;
 		return recorder.admit<RefundResult>(projectId, 0, async () => {
@@ -166,11 +162,7 @@ export class Orders {
 	/** A payment processor's dispute: creates `chargeback.created`. With fees it may exceed the order's amount. */
 	async chargeback(projectId: string, orderId: string, input: ChargebackInput): Promise<OrderFactResult> {
 		const { chargeback_id, amount_cents, reason } = input;
-		const faults = [
-			...idFaults("/chargeback_id", chargeback_id),
-			...amountFaults(amount_cents, 0),
-			...textFaults("/reason", reason),
-		];
+		const faults = [...idFaults("/chargeback_id", chargeback_id), ...textFaults("/reason", reason)];
 		if (faults.length > 0) return { kind: "invalid", faults };
 		const recorder = this.#recorder;
 		return recorder.admit<OrderFactResult>(projectId, Buffer.byteLength(reason ?? ""), async () => {

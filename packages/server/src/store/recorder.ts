@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { CURRENCIES, type EventType, encodeEnvelope } from "@posthorn/protocol";
+import { type EventType, encodeEnvelope } from "@posthorn/protocol";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
-import { CURRENCY_DETAIL } from "../base/schemas.ts";
 import { type Fault, type Invalid, TEXT_PATTERN } from "../base/text.ts";
 import type { Busy, Engine } from "../engine/engine.ts";
 import { payloadFaults } from "../engine/publish/check.ts";
@@ -157,16 +156,6 @@ const TEXT = new RegExp(TEXT_PATTERN, "u");
 export function textFaults(pointer: string, text: string | undefined): Fault[] {
 	if (text === undefined || (TEXT.test(text) && text.isWellFormed())) return [];
 	return [{ pointer, detail: "must be text without control characters" }];
-}
-
-/** An amount within the range of exact integers. */
-export function amountFaults(amount: number, least: number): Fault[] {
-	if (Number.isSafeInteger(amount) && amount >= least) return [];
-	return [{ pointer: "/amount_cents", detail: `must be a whole number from ${least} to ${Number.MAX_SAFE_INTEGER}` }];
-}
-
-export function currencyFaults(currency: string): Fault[] {
-	return CURRENCIES.has(currency) ? [] : [{ pointer: "/currency", detail: CURRENCY_DETAIL }];
 }
 
 /** Numbers that have already lost digits, and so would be another product's id; and excessive nesting. */
