@@ -256,6 +256,24 @@ describe("commits", () => {
 	});
 });
 
+// The first statement that was refused ended the transaction in which nodes join an epoch: none could start.
+test("nodes start on a server that shows nothing of its history, and continue after its connections broke", async () => {
+	const hiding = await PostgresServer.start({ own: true });
+	const owned = await hiding.createDatabase();
+	await hiding.execute(`CREATE ROLE app LOGIN; ALTER DATABASE ${new URL(owned).pathname.slice(1)} OWNER TO app`);
+	await hiding.execute("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC", owned);
+	const asApp = new URL(owned);
+	asApp.username = "app";
+	const world = await worldOf((clock) => openNode(asApp.href, clock));
+	const project = await world.project();
+	await hiding.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'");
+	await answered(() => world.publish(project, "delivery.success"));
+	const epochs = await hiding.execute("SELECT system, timeline::integer FROM posthorn.epochs", owned);
+	expect(epochs).toEqual([{ system: "", timeline: 0 }]);
+	await world.dispose();
+	await hiding.stop();
+});
+
 let server: PostgresServer;
 let url: string;
 let client: Client;

@@ -96,12 +96,19 @@ interface ServerRow extends Pick<Server, "system" | "timeline" | "position"> {
 	readonly epoch_is_original: boolean;
 }
 
+/** In a transaction or outside of one. */
 async function describe(client: ClientBase): Promise<Server> {
 	const ask = async (text: string) => (await client.query<ServerRow>(text)).rows[0]!;
-	const row = await ask(DESCRIBE).catch((error: unknown) => {
-		if (HIDDEN.test(sqlState(error) ?? "")) return ask(DESCRIBE_HIDDEN);
-		throw error;
+	// A failed statement ends a transaction, unless there is a savepoint before it.
+	const inTransaction = client.getTransactionStatus() === "T";
+	if (inTransaction) await client.query("SAVEPOINT described");
+	const row = await ask(DESCRIBE).catch(async (error: unknown) => {
+		if (!HIDDEN.test(sqlState(error) ?? "")) throw error;
+		if (inTransaction) await client.query("ROLLBACK TO described");
+		return ask(DESCRIBE_HIDDEN);
 	});
+	// Rows that are written later would have its number as their transaction's.
+	if (inTransaction) await client.query("RELEASE described");
 	// Once promoted, it would continue on this connection, whose history was never compared.
 	if (row.standby) throw new StorageError("lost", "PostgreSQL is read-only: it is a standby.");
 	const { system, timeline, position, no, id, epoch_system, epoch_timeline, epoch_is_original: isOriginal } = row;
