@@ -127,6 +127,28 @@ describe("a copy of the database that wasn't taken over", () => {
 	});
 });
 
+// It could add neither a project nor a webhook, and retention took new events for the oldest.
+test("a node that starts on a logical replica continues its sequences", async () => {
+	const columns = ["projects.no", "webhooks.no", "events.no", "event_types.code"].map((name) => name.split("."));
+	const before = await worldOf((clock) => openNode(url, clock));
+	const project = await before.project();
+	await before.webhook(project, ["a"]);
+	await before.publish(project, "a", "a");
+	await before.storage.close();
+	for (const [table, column] of columns)
+		await run(`ALTER TABLE posthorn.${table} ALTER ${column} RESTART; ANALYZE posthorn.${table}`);
+	await run("UPDATE posthorn.epochs SET system = '1/1', id = 'of the copy'");
+	const after = await worldOf((clock) => openNode(url, clock));
+	const added = await after.project();
+	await after.webhook(added, ["a", "b"]);
+	await after.publish(added, "a", "b");
+	const rows = await run(
+		"SELECT p.id FROM posthorn.events e JOIN posthorn.projects p ON p.no = e.project_no ORDER BY e.no",
+	);
+	expect(rows.map(({ id }) => id)).toEqual([project, project, added, added]);
+	await after.storage.close();
+});
+
 test("refuses a database that a node of an earlier release uses before it migrates it", async () => {
 	await run("INSERT INTO posthorn.nodes (holder, seen_at) VALUES ('node_a', posthorn.now_ms())");
 	await run(`

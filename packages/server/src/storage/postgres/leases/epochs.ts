@@ -213,6 +213,19 @@ const OPENS_IN =
 	"SELECT open_at - coalesce($1::bigint, posthorn.now_ms()) AS ms FROM posthorn.epochs ORDER BY no DESC LIMIT 1";
 /** For an epoch that a node of an earlier version began. */
 const SET_XID = `UPDATE posthorn.epochs SET xid = ${XID} WHERE no = $1 AND xid IS NULL`;
+/**
+ * Logical replication doesn't copy sequences: on a replica they would begin again at 1. Those that are ahead aren't
+ * changed, because stores may be publishing.
+ */
+const ADVANCE_SEQUENCES = `
+	SELECT setval(s.name::regclass, s.used)
+	FROM (
+		VALUES (pg_get_serial_sequence('posthorn.projects', 'no'), (SELECT max(no) FROM posthorn.projects)),
+			(pg_get_serial_sequence('posthorn.webhooks', 'no'), (SELECT max(no) FROM posthorn.webhooks)),
+			(pg_get_serial_sequence('posthorn.events', 'no'), (SELECT no FROM posthorn.events ORDER BY no DESC LIMIT 1)),
+			(pg_get_serial_sequence('posthorn.event_types', 'code'), (SELECT max(code) FROM posthorn.event_types))
+	) s (name, used)
+	WHERE s.used > coalesce(pg_sequence_last_value(s.name::regclass), 0)`;
 const FORGET_FORKS = "DELETE FROM posthorn.log_forks WHERE epoch < $1 AND lost IS NULL";
 
 /** Joins the server's current epoch, and begins it if no node has. */
@@ -263,6 +276,7 @@ async function beginEpoch(client: ClientBase, server: Server, { memory, termMs, 
 	const begun = await client.query<{ open_at: number }>(BEGIN_EPOCH, values);
 	if (before === null) return epoch;
 	if (await isCopy(client, server, before, memory !== null, now)) await beginQuarantine(client);
+	await client.query(ADVANCE_SEQUENCES);
 	await client.query(FORK_LOGS, [epoch.no]);
 	await client.query(HOLD_LEASES, [begun.rows[0]!.open_at]);
 	await client.query(FORGET_FORKS, [epoch.no - EPOCHS_KEPT + 1]);
