@@ -256,6 +256,28 @@ describe("commits", () => {
 	});
 });
 
+// A database's limit of a second ended searches, and all transactions while the server was slow.
+test("transactions take as long as their statements may, regardless of the database's limit", async ({ skip }) => {
+	const own = await PostgresServer.start({ own: true });
+	const limited = await own.createDatabase();
+	const known = await own.execute("SELECT FROM pg_settings WHERE name = 'transaction_timeout'");
+	if (known.length === 0) skip("PostgreSQL 17 and later have it");
+	await own.execute(`ALTER DATABASE ${new URL(limited).pathname.slice(1)} SET transaction_timeout = '1h'`);
+	const world = await worldOf((clock) => openNode(limited, clock));
+	// Recorded by a transaction itself.
+	await own.execute(
+		`CREATE TABLE public.used (setting text);
+		CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS
+			$$ BEGIN INSERT INTO public.used VALUES (current_setting('transaction_timeout')); RETURN NULL; END $$;
+		CREATE TRIGGER note AFTER INSERT ON posthorn.projects FOR EACH ROW EXECUTE FUNCTION public.note()`,
+		limited,
+	);
+	await world.project();
+	expect(await own.execute("SELECT setting FROM public.used", limited)).toEqual([{ setting: "0" }]);
+	await world.dispose();
+	await own.stop();
+});
+
 // The first statement that was refused ended the transaction in which nodes join an epoch: none could start.
 test("nodes start on a server that shows nothing of its history, and continue after its connections broke", async () => {
 	const hiding = await PostgresServer.start({ own: true });

@@ -70,8 +70,12 @@ const JOIN_TIMEOUT_MS = 60_000;
 const COMMIT_DURABLY = `set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'remote_apply'
 	THEN 'remote_apply' ELSE 'on' END, false)`;
 
+/** Like the other limits of a session, which are startup settings. Before PostgreSQL 17, this one is unknown. */
+const LIFT_LIMIT = `CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL
+	THEN set_config('transaction_timeout', '0', false) END`;
+
 const describeServer = (history: string) => `
-	SELECT pg_is_in_recovery() AS standby, ${COMMIT_DURABLY}, own.*, e.no, e.id, e.system AS epoch_system,
+	SELECT pg_is_in_recovery() AS standby, ${COMMIT_DURABLY}, ${LIFT_LIMIT}, own.*, e.no, e.id, e.system AS epoch_system,
 		e.timeline AS epoch_timeline, coalesce(e.xid = e.xmin::text::bigint, false) AS epoch_is_original
 	FROM (${history}) own LEFT JOIN (SELECT *, xmin FROM posthorn.epochs ORDER BY no DESC LIMIT 1) e ON true`;
 
