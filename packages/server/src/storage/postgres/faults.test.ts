@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
-import type { World } from "../../../test/storage/conformance/world.ts";
+import { START, type World } from "../../../test/storage/conformance/world.ts";
 import { LEASE_TERM_MS, openNode, worldOf } from "../../../test/storage/postgres/world.ts";
 import { type NewEvent, StorageError } from "../port.ts";
 import { openPostgresStorage } from "./index.ts";
@@ -182,6 +182,52 @@ describe("an unavailable database", () => {
 		expect(await codeOf(settle())).toBe("unusable");
 		await server.execute("ALTER TABLE posthorn.attempt_counts RENAME COLUMN minutes TO minute", url);
 		expect(await settle()).toBe("settled");
+	});
+
+	// Those outcomes were refused, too. Their requests were repeated, also while the cause lasted.
+	test("outcomes wait for as long as something in the database prevents that they are written", async () => {
+		const project = await world.project();
+		const webhook = await world.webhook(project, ["a"]);
+		const events = await world.publish(project, "a", "a", "a");
+		const lease = await world.lease(project);
+		const name = new URL(url).pathname.slice(1);
+		const settle = (at: number) =>
+			world.settle(lease, {
+				attempts: [world.attempt(webhook, events[at]!, { startedAt: START })],
+				lanes: [{ webhookId: webhook, position: at + 1, open: [] }],
+			});
+		await server.execute(
+			`CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$;
+			CREATE TRIGGER refuse BEFORE INSERT ON posthorn.attempts FOR EACH ROW EXECUTE FUNCTION public.refuse()`,
+			url,
+		);
+		expect(await codeOf(settle(0))).toBe("unusable");
+		await server.execute("DROP TRIGGER refuse ON posthorn.attempts", url);
+		expect(await settle(0)).toBe("settled");
+
+		const day = "attempts_20261121";
+		await server.execute(`ALTER TABLE posthorn.attempts DETACH PARTITION posthorn.${day}`, url);
+		expect(await codeOf(settle(1))).toBe("unusable");
+		await server.execute(`ALTER TABLE posthorn.${day} SET SCHEMA public`, url);
+		expect(await settle(1)).toBe("settled");
+
+		await server.execute(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+		await cutConnections();
+		expect(await codeOf(insistOn("not currently accepting", () => settle(2)))).toBe("unusable");
+		await server.execute(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+		expect(await settle(2)).toBe("settled");
+	});
+
+	// The sweep failed, and nodes could not start.
+	test("a partition that an administrator added to the delivery log is left alone", async () => {
+		await world.project();
+		await server.execute(
+			"CREATE TABLE public.older PARTITION OF posthorn.attempts FOR VALUES FROM ('0') TO ('00000001')",
+			url,
+		);
+		const cutoff = world.clock.now();
+		expect(await world.storage.sweepAttempts({ cutoff, limit: 10, from: 0 })).toMatchObject({ deleted: 0 });
+		await (await openNode(url, world.clock)).close();
 	});
 
 	test("a read-only database counts as unavailable for writes", async () => {

@@ -37,6 +37,17 @@ test("a transaction fails with its failed statement's error, even if a later sta
 	await connections.close();
 });
 
+// The session failed the statement until it ended, which under load is never.
+test("a statement whose result has other types, since its table was altered, is prepared again", async () => {
+	const connections = new Connections(connectionConfig(url), new Hosts(url), {}, epochs);
+	await server.execute("CREATE TABLE public.altered (a integer); INSERT INTO public.altered VALUES (1)", url);
+	const read = () => connections.read("people", (c) => c.rows(sql("SELECT a FROM public.altered")));
+	expect(await read()).toEqual([{ a: 1 }]);
+	await server.execute("ALTER TABLE public.altered ALTER a TYPE bigint", url);
+	expect(await read()).toEqual([{ a: 1 }]);
+	await connections.close();
+});
+
 /** Work that holds every connection of the engine's pool, each until its `end`. */
 async function occupy(connections: Connections) {
 	const begun = Promise.withResolvers<void>();

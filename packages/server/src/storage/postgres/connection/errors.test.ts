@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { unusedPort, within } from "@posthorn/testkit";
-import { expect, test } from "vitest";
-import { storageError } from "./errors.ts";
+import { DatabaseError } from "pg";
+import { describe, expect, test } from "vitest";
+import { isConnectionLost, storageError } from "./errors.ts";
 
 // Node's error has no message of its own: it was taken for a refused connection, whatever had happened.
 test("says why each address of a name couldn't be reached", async () => {
@@ -13,5 +14,49 @@ test("says why each address of a name couldn't be reached", async () => {
 	expect(storageError(error)).toMatchObject({
 		code: "lost",
 		message: `PostgreSQL cannot be reached (connect ECONNREFUSED 127.0.0.1:${port}, connect ECONNREFUSED 127.0.0.2:${port}): retrying.`,
+	});
+});
+
+const reported = (fields: Partial<DatabaseError>) =>
+	Object.assign(new DatabaseError("the server's message", 100, "error"), { severity: "ERROR", ...fields });
+
+// The severity is a word of the server's language: a read whose connection the server had ended wasn't repeated, nor was
+// the log searched for an event that it might have committed.
+test("recognizes the end of a session in any language", () => {
+	for (const code of ["57P01", "57P02", "57P05", "25P03", "25P04"])
+		expect(isConnectionLost(reported({ severity: "ВАЖНО", code })), code).toBe(true);
+	for (const code of ["57014", "25P02", "42501"]) expect(isConnectionLost(reported({ code })), code).toBe(false);
+});
+
+describe("what the database reports", () => {
+	// The service took these for bugs, and repeated requests whose outcomes were not written.
+	test.each([
+		["P0001", {}, "unusable"],
+		["55000", {}, "unusable"],
+		["XX000", {}, "unusable"],
+		["72000", {}, "lost"],
+		["54000", { routine: "GetNewTransactionId" }, "lost"],
+		["54000", { routine: "GetNewMultiXactId" }, "lost"],
+		["0A000", { routine: "RevalidateCachedQuery" }, "lost"],
+		["55000", { severity: "FATAL" }, "unusable"],
+		["42704", { severity: "FATAL" }, "unusable"],
+	])("as %s %o is its state, and not a fault of ours", (code, fields, expected) => {
+		expect(storageError(reported({ code, ...fields }))).toMatchObject({ code: expected });
+	});
+
+	test.each([
+		["22003", {}],
+		["23505", {}],
+		["42601", {}],
+		["54000", { routine: "index_form_tuple" }],
+		["0A000", { routine: "transformStmt" }],
+	])("as %s %o is a fault of ours", (code, fields) => {
+		const error = reported({ code, ...fields });
+		expect(storageError(error)).toBe(error);
+	});
+
+	test("is passed on with its hint, which says what to raise", () => {
+		const hint = 'You might need to increase "max_locks_per_transaction".';
+		expect(storageError(reported({ code: "53200", hint }))).toMatchObject({ message: expect.stringContaining(hint) });
 	});
 });

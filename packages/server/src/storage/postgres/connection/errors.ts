@@ -17,9 +17,23 @@ const READ_ONLY = "25006";
 const OTHER_SCHEMA = /^(3F000|42703|42883|42804)$/;
 
 /** Codes and classes of a database that is unavailable, shutting down, a standby, or too busy; it may recover soon. */
-const AWAY = /^(08|53|57P0[1-5]|57014|25P0[2-4]|25006|58)/;
+const AWAY = /^(08|53|57P0[1-5]|57014|25P0[2-4]|25006|58|72)/;
 /** … and of one that refuses this program, or lacks something that it needs. */
-const CLOSED_TO_US = /^(28|3D000|42501|XX00[12])/;
+const CLOSED_TO_US = /^(28|3D000|42501)/;
+/**
+ * … and of a reason in the database that is neither the statement nor its values: triggers, event triggers and functions
+ * of others, tables that may not change as they are, a foreign server, damage.
+ */
+const HINDERED = /^(09|38|39|55|HV|P0|XX)/;
+/** Of those that end a session. Their severity says so too, but in the server's language. */
+const ENDS_SESSION = /^(08|57P0[1245]|25P0[34])/;
+const FATAL = /^(FATAL|PANIC)$/;
+/** PostgreSQL assigns no more transaction ids, because it couldn't tell old ones from new ones. */
+const LIMIT_EXCEEDED = "54000";
+const ASSIGNS_IDS = /^GetNew(Transaction|MultiXact)Id$/;
+/** Columns of a prepared statement's result have other types since a table was altered. */
+const UNSUPPORTED = "0A000";
+const CHECKS_PLAN = "RevalidateCachedQuery";
 
 /** The driver's messages when a connection breaks or can't be opened; its errors have no code. */
 const BROKEN =
@@ -72,9 +86,15 @@ export const isTableMissing = (error: unknown): boolean => sqlState(error) === U
 export const isStartupRefused = (error: unknown): boolean =>
 	sqlState(error) === PROTOCOL_VIOLATION && STARTUP_REFUSED.test((error as DatabaseError).message);
 
-/** Whether the connection is gone, so that the result of its last statement is unknown. */
+const isFatal = ({ severity = "", code = "" }: DatabaseError): boolean =>
+	FATAL.test(severity) || ENDS_SESSION.test(code);
+
+/** The session keeps the statement as it was prepared, so it is as good as gone. */
+const isPlanOutdated = ({ code, routine }: DatabaseError): boolean => code === UNSUPPORTED && routine === CHECKS_PLAN;
+
+/** Whether the connection is gone, or of no more use, so that the result of its last statement may be unknown. */
 export function isConnectionLost(error: unknown): boolean {
-	if (error instanceof DatabaseError) return error.severity === "FATAL" || error.severity === "PANIC";
+	if (error instanceof DatabaseError) return isFatal(error) || isPlanOutdated(error);
 	return error instanceof Error && (isSystemError(error) || BROKEN.test(error.message));
 }
 
@@ -112,6 +132,9 @@ function isFull({ code, file, routine = "" }: DatabaseError): boolean {
 	return code === DISK_FULL || (code === INTERNAL_ERROR && file === "md.c" && routine.endsWith("extend"));
 }
 
+const closed = (message: string): string =>
+	`PostgreSQL refuses (${message}): check the database URL and its user's permissions.`;
+
 /**
  * Translates a failure of the database, or of the connection to it, for the service; any other error is returned
  * unchanged.
@@ -134,7 +157,7 @@ export function storageError(error: unknown): unknown {
 		if (!isConnectionLost(error)) return error;
 		return failure("lost", `PostgreSQL cannot be reached (${reasonsOf(error as Error)}): retrying.`);
 	}
-	const { message } = error as DatabaseError;
+	const { message, hint } = error as DatabaseError;
 	if (isFull(error as DatabaseError))
 		return failure(
 			"full",
@@ -150,8 +173,7 @@ export function storageError(error: unknown): unknown {
 				"point the URL at PostgreSQL itself.",
 		);
 	}
-	if (CLOSED_TO_US.test(state))
-		return failure("unusable", `PostgreSQL refuses (${message}): check the database URL and its user's permissions.`);
+	if (CLOSED_TO_US.test(state)) return failure("unusable", closed(message));
 	if (OTHER_SCHEMA.test(state))
 		return failure(
 			"unusable",
@@ -159,7 +181,21 @@ export function storageError(error: unknown): unknown {
 				"changed by hand. Run the version that migrated it last; pending work then continues.",
 		);
 	if (isLockTimeout(error)) return failure("locked", LOCKED);
-	if (AWAY.test(state) || isConflict(error))
-		return failure("lost", `PostgreSQL failed temporarily (${message}): retrying.`);
+	if (state === LIMIT_EXCEEDED && ASSIGNS_IDS.test((error as DatabaseError).routine ?? ""))
+		return failure(
+			"lost",
+			`PostgreSQL accepts no writes until it is vacuumed (${message}): see its own log, and end old transactions. ` +
+				"The service then continues automatically.",
+		);
+	if (AWAY.test(state) || isConflict(error) || isPlanOutdated(error as DatabaseError))
+		return failure("lost", `PostgreSQL failed temporarily (${hint ? `${message}: ${hint}` : message}): retrying.`);
+	if (HINDERED.test(state) && !isFatal(error as DatabaseError))
+		return failure(
+			"unusable",
+			`PostgreSQL refuses (${message}): something in the database prevents it, such as a trigger, a publication or damage. ` +
+				"Remove the cause; pending work then continues.",
+		);
+	// Of a new connection.
+	if (isFatal(error as DatabaseError)) return failure("unusable", closed(message));
 	return error;
 }

@@ -111,7 +111,7 @@ async function describe(client: ClientBase): Promise<Server> {
 		if (inTransaction) await client.query("ROLLBACK TO described");
 		return ask(DESCRIBE_HIDDEN);
 	});
-	// Rows that are written later would have its number as their transaction's.
+	// Within it, rows would have another transaction's number than the one that `XID` reads.
 	if (inTransaction) await client.query("RELEASE described");
 	// Once promoted, it would continue on this connection, whose history was never compared.
 	if (row.standby) throw new StorageError("lost", "PostgreSQL is read-only: it is a standby.");

@@ -4,6 +4,7 @@
  * rows would block creating their own day.
  */
 import { lowestSuffixAt } from "../../../base/ids.ts";
+import { StorageError } from "../../port.ts";
 import type { IdRange } from "../../shared/deliveries.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/session.ts";
@@ -120,22 +121,37 @@ const LIST = sql(`
 	WHERE i.inhparent = 'posthorn.attempts'::regclass
 	ORDER BY c.relname`);
 
-/** The tables of days, oldest first. */
+/** The tables of days, oldest first. An administrator may have attached others, such as one for all other days. */
 export async function listDays(c: Session): Promise<{ readonly table: string; readonly end: number }[]> {
 	const rows = await c.rows<{ name: string }>(LIST);
-	return rows.map(({ name }) => {
-		const [, year, month, date] = /^attempts_(\d{4})(\d\d)(\d\d)$/.exec(name)!;
+	return rows.flatMap(({ name }) => {
+		const found = /^attempts_(\d{4})(\d\d)(\d\d)$/.exec(name);
+		if (found === null) return [];
+		const [, year, month, date] = found;
 		return { table: name, end: Date.UTC(Number(year), Number(month) - 1, Number(date) + 1) };
 	});
 }
 
-/** Creates the missing tables of these days, in its own transaction. */
+const IS_TAKEN = sql(`
+	SELECT FROM pg_catalog.pg_class WHERE relnamespace = 'posthorn'::regnamespace AND relname = $1`);
+
+/**
+ * Creates the missing tables of these days, in its own transaction. Rejects with a StorageError, `unusable`, if one
+ * exists that isn't a part of the log: an administrator has detached it.
+ */
 export async function makeDays(c: Session, days: readonly Day[]): Promise<void> {
 	await c.run(LOCK_DAYS);
 	const there = new Set((await listDays(c)).map(({ table }) => table));
-	for (const day of days) {
+	const missing = days.filter((day) => !there.has(tableOf(day)));
+	if (missing.length === 0) return;
+	for (const day of missing) {
 		const table = tableOf(day);
-		if (there.has(table)) continue;
+		if ((await c.row(IS_TAKEN, table)) !== undefined)
+			throw new StorageError(
+				"unusable",
+				`The table posthorn.${table} isn't a partition of posthorn.attempts (any more), so attempts of this day can't ` +
+					"be logged: attach it, or move it to another schema. Pending work then continues.",
+			);
 		const { from, to } = boundsOf(day);
 		// Attached rather than created as a partition, so that reads and writes of other days continue meanwhile. If one
 		// webhook had nearly all attempts, statistics would suggest that all webhooks do, and the planner would choose
