@@ -365,6 +365,29 @@ describe("on PostgreSQL", () => {
 		await expectFault(await doctor(clerk), "Schema", /may not run: make it the owner of .* and its tables/);
 	});
 
+	// The doctor found nothing. The node ran until it needed the table of a new day, and then settled nothing.
+	test("reports a user who has every right to the tables, such as after a restore, but doesn't own them", async () => {
+		await migrate();
+		await server.execute(
+			`GRANT ALL ON SCHEMA posthorn TO shop; GRANT ALL ON ALL TABLES IN SCHEMA posthorn TO shop;
+			GRANT ALL ON ALL SEQUENCES IN SCHEMA posthorn TO shop; GRANT ALL ON ALL ROUTINES IN SCHEMA posthorn TO shop`,
+			url,
+		);
+		const shop = at(url.replace("test@", "shop:right@"));
+		await expectFault(await doctor(shop), "Schema", /may not create and drop .*: make it the owner of/);
+		const guide = readFileSync(new URL("../../../docs/operations/backup.md", import.meta.url), "utf8");
+		const [, statements] = /```sql\n(DO .*?)```/s.exec(guide)!;
+		await server.execute(statements!.replaceAll("TO posthorn", "TO shop"), url);
+		const others = `
+			SELECT relname FROM pg_class WHERE relnamespace = 'posthorn'::regnamespace AND relowner <> 'shop'::regrole
+			UNION ALL
+			SELECT proname FROM pg_proc WHERE pronamespace = 'posthorn'::regnamespace AND proowner <> 'shop'::regrole`;
+		expect(await server.execute(others, url)).toEqual([]);
+		expectHealthy(await doctor(shop));
+		const node = await Posthorn.start({ settings: { ...shop, POSTHORN_PORT: String(await unusedPort()) } });
+		await node.stopWith(0);
+	});
+
 	test("rejects a newer schema version, in migrate too", async () => {
 		await migrate();
 		await server.execute("INSERT INTO posthorn.schema_versions (version) VALUES (999)", url);
@@ -400,7 +423,11 @@ describe("on PostgreSQL", () => {
 
 	test("reports a read-only server", async () => {
 		await server.execute(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
-		await expectFault(await doctor(settings), "Database", /is read-only: point POSTHORN_DATABASE_URL at/);
+		await expectFault(
+			await doctor(settings),
+			"Database",
+			/is read-only: default_transaction_read_only is on .* turn it off/,
+		);
 	});
 
 	test("warns about a clock that is an hour ahead, and says by how much", async () => {

@@ -22,10 +22,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 		const apart = apartText(clockDifferenceMs);
 		return [
 			facts.readOnly
-				? fault(
-						"Database",
-						`PostgreSQL ${version} at ${place} is read-only: point POSTHORN_DATABASE_URL at the server that accepts writes.`,
-					)
+				? fault("Database", `PostgreSQL ${version} at ${place} is read-only: ${remedyFor(facts)}.`)
 				: ok("Database", `PostgreSQL ${version} at ${place} responds.`),
 			...(pooled ? [SESSION_POOL] : []),
 			schemaOf(facts),
@@ -43,13 +40,24 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 	}
 }
 
-function schemaOf({ schema, knownSchema, mayPrepare, hasSchema, quotedUser }: DatabaseFacts): Finding {
+const NOT_ITS_OWNER = fault(
+	"Schema",
+	"This user may not create and drop the tables of days, because it isn't the owner of posthorn.attempts: make it the " +
+		"owner of the schema posthorn and of everything in it, as docs/operations/backup.md shows.",
+);
+
+const remedyFor = ({ isStandby }: DatabaseFacts): string =>
+	isStandby
+		? "point POSTHORN_DATABASE_URL at the server that accepts writes"
+		: "default_transaction_read_only is on for the server, the database or this user, so turn it off";
+
+function schemaOf({ schema, knownSchema, mayPrepare, mayKeepLog, hasSchema, quotedUser }: DatabaseFacts): Finding {
 	if (schema > knownSchema)
 		return fault(
 			"Schema",
 			`Created by a newer version (schema ${schema}; this version supports ${knownSchema}): upgrade.`,
 		);
-	if (schema === knownSchema) return ok("Schema", "Up to date.");
+	if (schema === knownSchema) return mayKeepLog ? ok("Schema", "Up to date.") : NOT_ITS_OWNER;
 	if (mayPrepare) return ok("Schema", "Will be migrated at the next start, or by posthorn migrate.");
 	const remedy = hasSchema
 		? "of the schema posthorn and its tables."

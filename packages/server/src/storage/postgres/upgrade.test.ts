@@ -272,6 +272,32 @@ test("an administrator migrates a database whose tables have several owners", as
 	await server.execute(`DROP ROLE ${member}; DROP ROLE ${owner}`);
 });
 
+// The next member's sweep could neither read nor drop the days that the last one had created.
+test("the days that a member of the owner's role creates belong to the owner, so the next member can drop them", async () => {
+	const [owner, first, next] = ["owner", "first", "next"].map((name) => `${name}_${randomUUID().replaceAll("-", "")}`);
+	const database = await server.createDatabase();
+	await server.execute(
+		`CREATE ROLE ${owner}; CREATE ROLE ${first} LOGIN IN ROLE ${owner}; CREATE ROLE ${next} LOGIN IN ROLE ${owner};
+		CREATE SCHEMA posthorn AUTHORIZATION ${owner}`,
+		database,
+	);
+	const openAs = (role: string | undefined) => {
+		const url = Object.assign(new URL(database), { username: role }).href;
+		return openPostgresStorage({ url, clock: systemClock, leaseTermMs: 1_000 });
+	};
+	await (await openAs(first)).close();
+	expect(await server.execute(notOf(owner!), database)).toEqual([]);
+	const storage = await openAs(next);
+	const cutoff = systemClock.now() + 10 * 86_400_000;
+	for (let from: number | null = 0; from !== null; )
+		from = (await storage.sweepAttempts({ cutoff, limit: 10, from })).next;
+	await storage.close();
+	const days = "SELECT FROM pg_inherits WHERE inhparent = 'posthorn.attempts'::regclass";
+	expect(await server.execute(days, database)).toEqual([]);
+	await server.dropDatabase(database);
+	for (const role of [first, next, owner]) await server.execute(`DROP ROLE ${role}`);
+});
+
 // It acted as the owner, whose rights the nodes don't inherit, or failed because it may not.
 test.for(["WITH INHERIT FALSE", "WITH SET FALSE"])(
 	"a member of the schema's owner %s creates its own tables and works with them",

@@ -15,6 +15,10 @@ export interface DatabaseFacts {
 	/** Whether this user may migrate the schema, or create it; whether the server accepts writes at all. */
 	readonly mayPrepare: boolean;
 	readonly readOnly: boolean;
+	/** Whether this user may create, read and drop the tables of days, if there are any. */
+	readonly mayKeepLog: boolean;
+	/** Whether a standby is the reason for `readOnly`. */
+	readonly isStandby: boolean;
 	/** Whether the schema exists, even if empty. */
 	readonly hasSchema: boolean;
 	/** This user, as SQL names it. */
@@ -98,11 +102,17 @@ async function examineServer(
 			CASE WHEN n.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
 				ELSE has_schema_privilege(n.oid, 'CREATE') AND (v.oid IS NULL OR pg_has_role(v.relowner, 'USAGE'))
 			END AS "mayPrepare",
+			a.oid IS NULL OR has_schema_privilege(n.oid, 'CREATE') AND (
+				SELECT bool_and(pg_has_role(d.relowner, 'USAGE')) FROM pg_class d
+				WHERE d.oid = a.oid OR d.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = a.oid)
+			) AS "mayKeepLog",
+			pg_is_in_recovery() AS "isStandby",
 			n.oid IS NOT NULL AS "hasSchema", quote_ident(session_user) AS "quotedUser",
 			to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared,
 			to_regclass('posthorn.log_forks') IS NOT NULL AS "hasForks"
 		FROM pg_roles r LEFT JOIN pg_namespace n ON n.nspname = 'posthorn'
 			LEFT JOIN pg_class v ON v.relnamespace = n.oid AND v.relname = 'schema_versions'
+			LEFT JOIN pg_class a ON a.relnamespace = n.oid AND a.relname = 'attempts'
 		WHERE r.rolname = session_user`);
 	const ended = Date.now();
 	const { now, limits, prepared, hasForks, encrypted, clientAddress, serverAddress, ...facts } = rows[0]!;
@@ -144,7 +154,15 @@ interface DatabaseState
 	extends ServerEnd,
 		Pick<
 			DatabaseFacts,
-			"version" | "synchronousCommit" | "fsync" | "readOnly" | "mayPrepare" | "hasSchema" | "quotedUser"
+			| "version"
+			| "synchronousCommit"
+			| "fsync"
+			| "readOnly"
+			| "isStandby"
+			| "mayPrepare"
+			| "mayKeepLog"
+			| "hasSchema"
+			| "quotedUser"
 		> {
 	readonly now: number;
 	readonly limits: readonly Limit[];

@@ -136,6 +136,17 @@ const IS_TAKEN = sql(`
 	SELECT FROM pg_catalog.pg_class WHERE relnamespace = 'posthorn'::regnamespace AND relname = $1`);
 
 /**
+ * The owner of the log, if that is another role to which this user may give tables. Otherwise users of that role who come
+ * later, such as after their credentials were replaced, could neither read nor drop the days.
+ */
+const OTHER_OWNER = sql(`
+	SELECT quote_ident(pg_get_userbyid(c.relowner)) AS name
+	FROM pg_catalog.pg_class c
+	WHERE c.oid = 'posthorn.attempts'::regclass AND pg_get_userbyid(c.relowner) <> current_user
+		AND has_schema_privilege(c.relowner, c.relnamespace, 'CREATE')
+		AND pg_has_role(c.relowner, CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'MEMBER' ELSE 'SET' END)`);
+
+/**
  * Creates the missing tables of these days, in its own transaction. Rejects with a StorageError, `unusable`, if one
  * exists that isn't a part of the log: an administrator has detached it.
  */
@@ -144,6 +155,7 @@ export async function makeDays(c: Session, days: readonly Day[]): Promise<void> 
 	const there = new Set((await listDays(c)).map(({ table }) => table));
 	const missing = days.filter((day) => !there.has(tableOf(day)));
 	if (missing.length === 0) return;
+	const owner = await c.row<{ name: string }>(OTHER_OWNER);
 	for (const day of missing) {
 		const table = tableOf(day);
 		if ((await c.row(IS_TAKEN, table)) !== undefined)
@@ -160,6 +172,7 @@ export async function makeDays(c: Session, days: readonly Day[]): Promise<void> 
 			CREATE TABLE posthorn.${table} (LIKE posthorn.attempts INCLUDING ALL);
 			ALTER TABLE posthorn.${table} ALTER webhook_no SET (n_distinct = ${ASSUMED_WEBHOOKS});
 			ALTER TABLE posthorn.attempts ATTACH PARTITION posthorn.${table} FOR VALUES FROM ('${from}') TO ('${to}')`);
+		if (owner !== undefined) await c.command(`ALTER TABLE posthorn.${table} OWNER TO ${owner.name}`);
 	}
 }
 
