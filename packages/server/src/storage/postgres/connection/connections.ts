@@ -24,7 +24,7 @@ import { StorageError } from "../../port.ts";
 import { ClockOffset } from "../../shared/leases.ts";
 import { EpochEnded, type EpochMemory } from "../leases/epochs.ts";
 import { KnownDays } from "../retention/partitions.ts";
-import { isConflict, isConnectionLost, isWayLost, storageError } from "./errors.ts";
+import { connectError, isConflict, isConnectionLost, isWayLost, storageError } from "./errors.ts";
 import { type Hosts, Probe } from "./servers.ts";
 import { NameCache, Session } from "./session.ts";
 
@@ -254,7 +254,7 @@ export class Connections {
 					return this.#verify(await pool.connect());
 				})
 				.catch((error: unknown) => {
-					throw error instanceof EpochEnded ? new StorageError("lost", ENDED, { cause: error }) : error;
+					throw error instanceof EpochEnded ? new StorageError("lost", ENDED, { cause: error }) : connectError(error);
 				});
 			if (!this.#distrusted.has(client)) return client;
 			client.release(true);

@@ -124,6 +124,18 @@ const isUnreadFile = (error: unknown): error is Error =>
 	(error.syscall === "open" || error.syscall === "read") &&
 	"path" in error;
 
+/** Codes of TLS and certificates, of Node and OpenSSL. */
+const TLS =
+	/^(CERT_|CRL_|DEPTH_ZERO_|ERR_(TLS|SSL|OSSL)_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|SELF_SIGNED_|UNABLE_TO_)/;
+const isTls = (error: unknown): error is Error =>
+	error instanceof Error && "code" in error && TLS.test(String(error.code));
+/** Node's advice, which is about other programs. */
+const NODE_ADVICE = /; if the root CA is installed locally, .*$/;
+
+/** Without the place in OpenSSL's source. */
+const tlsReason = (error: Error): string =>
+	"reason" in error ? String(error.reason) : error.message.replace(NODE_ADVICE, "");
+
 /**
  * A full disk. Quotas and limits on file sizes have no code, and are recognized by the routine that failed to extend a
  * table.
@@ -148,6 +160,12 @@ export function storageError(error: unknown): unknown {
 			return failure(
 				"unusable",
 				`A file that the database URL names can't be read (${error.message}): check sslrootcert, sslcert and sslkey in POSTHORN_DATABASE_URL.`,
+			);
+		if (isTls(error))
+			return failure(
+				"lost",
+				`There is no secure connection to PostgreSQL (${tlsReason(error)}): check the server's ` +
+					"certificate, and sslrootcert, sslcert and sslkey in POSTHORN_DATABASE_URL.",
 			);
 		if (error instanceof URIError)
 			return failure(
@@ -198,4 +216,18 @@ export function storageError(error: unknown): unknown {
 	// Of a new connection.
 	if (isFatal(error as DatabaseError)) return failure("unusable", closed(message));
 	return error;
+}
+
+/**
+ * Translates what only went wrong because a connection couldn't be opened, whatever it is: a server that stopped offering
+ * TLS, or isn't PostgreSQL. Any other error is returned unchanged, also what {@link storageError} translates.
+ */
+export function connectError(error: unknown): unknown {
+	const isUnknown = error instanceof DatabaseError || (error instanceof Error && error.constructor === Error);
+	if (!isUnknown || storageError(error) instanceof StorageError) return error;
+	return new StorageError(
+		"unusable",
+		`A connection to PostgreSQL could not be opened (${error.message}): check POSTHORN_DATABASE_URL.`,
+		{ cause: error },
+	);
 }

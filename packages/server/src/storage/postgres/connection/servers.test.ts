@@ -1,10 +1,17 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import { PostgresProxy } from "@posthorn/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { unusedPort } from "../../../../../testkit/src/ports.ts";
 import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
+import { issueSelfSigned } from "../../../../../testkit/src/tls/certificates.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import { openPostgresStorage } from "../index.ts";
-import { placeOf } from "./servers.ts";
+import { EpochMemory } from "../leases/epochs.ts";
+import { Connections } from "./connections.ts";
+import { Hosts, placeOf } from "./servers.ts";
+import { connectionConfig } from "./session-settings.ts";
 
 const clock = { now: () => Date.now() };
 
@@ -88,5 +95,49 @@ describe("a database URL with several servers", () => {
 			return (await storage.ping().catch((error: { code: string }) => error.code)) !== "lost";
 		});
 		await storage.close();
+	});
+});
+
+// They were taken for bugs: calls of the API returned 500, and outcomes were dropped and their requests repeated.
+describe("a connection that can't be opened", () => {
+	const certificate = issueSelfSigned();
+	const ways: readonly (readonly [string, (socket: Socket) => Promise<void>, object])[] = [
+		[
+			"because of the server's certificate",
+			async (socket) => {
+				socket.write("S");
+				new TLSSocket(socket, { isServer: true, ...(await certificate) }).on("error", () => undefined);
+			},
+			{
+				code: "lost",
+				message: expect.stringMatching(/^There is no secure .* \(self-signed certificate\): check .*sslrootcert/),
+			},
+		],
+		[
+			"because the server stopped offering TLS",
+			async (socket) => void socket.write("N"),
+			{ code: "unusable", message: expect.stringMatching(/does not support SSL.*: check POSTHORN_DATABASE_URL/) },
+		],
+		[
+			"because something else listens there",
+			async (socket) => void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+			{ code: "unusable", message: expect.stringContaining("check POSTHORN_DATABASE_URL") },
+		],
+	];
+
+	test.each(ways)("%s is reported as such", async (_, respond, expected) => {
+		const server = createServer((socket) => {
+			socket.on("error", () => undefined);
+			socket.once("data", () => void respond(socket));
+		}).listen(0, "127.0.0.1");
+		await once(server, "listening");
+		const url = `postgres://test@127.0.0.1:${(server.address() as AddressInfo).port}/a?sslmode=verify-full`;
+		await expect(openPostgresStorage({ url, clock, leaseTermMs: 10_000 })).rejects.toMatchObject(expected);
+		const epochs = new EpochMemory({ no: 1, id: "a", system: "", timeline: 0 });
+		const connections = new Connections(connectionConfig(url), new Hosts(url), {}, epochs);
+		const call = connections.read("people", async () => undefined);
+		await expect(call).rejects.toMatchObject(expected);
+		await connections.close();
+		server.close();
 	});
 });

@@ -5,7 +5,7 @@
 import { Client, type ClientBase, type ClientConfig } from "pg";
 import { serverUrls } from "../../../base/text.ts";
 import { StorageError } from "../../port.ts";
-import { isPoolBusy, isSilence, storageError } from "./errors.ts";
+import { connectError, isPoolBusy, isSilence, storageError } from "./errors.ts";
 import { plainConfig } from "./session-settings.ts";
 
 /** Values of libpq's `target_session_attrs` that skip read-only servers. */
@@ -69,7 +69,9 @@ export class Hosts {
 		// The pending statement rejects too.
 		client.on("error", () => undefined);
 		try {
-			await client.connect();
+			await client.connect().catch((error: unknown) => {
+				throw connectError(error);
+			});
 			await this.check(client);
 			return await work(client);
 		} finally {

@@ -1,6 +1,6 @@
 import { Client, type ClientConfig, type PoolConfig, types } from "pg";
 import { StorageError } from "../../port.ts";
-import { isStartupRefused, SHARED_SESSIONS, storageError } from "./errors.ts";
+import { connectError, isStartupRefused, SHARED_SESSIONS, storageError } from "./errors.ts";
 
 /** How long a connection may take, and the driver waits for a statement that the database should have ended, milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -130,7 +130,9 @@ async function check(url: string): Promise<Sessions> {
 		// The pending statement rejects with it.
 		client.on("error", () => undefined);
 		opened.push(client);
-		await client.connect();
+		await client.connect().catch((error: unknown) => {
+			throw connectError(error);
+		});
 		return client;
 	};
 	try {

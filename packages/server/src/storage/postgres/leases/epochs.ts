@@ -34,7 +34,7 @@ import type { Claim, LostTail } from "../../port/peers.ts";
 import { QUARANTINE, StorageError } from "../../port.ts";
 import { toStoredId } from "../../shared/deliveries.ts";
 import { storedGeneration } from "../../shared/leases.ts";
-import { sqlState } from "../connection/errors.ts";
+import { connectError, sqlState } from "../connection/errors.ts";
 import { beginQuarantine } from "../connection/quarantine.ts";
 import { numberArray, textArray } from "../connection/session.ts";
 
@@ -242,7 +242,9 @@ export async function joinEpoch(
 	// The pending statement rejects with it.
 	client.on("error", () => undefined);
 	try {
-		await client.connect();
+		await client.connect().catch((error: unknown) => {
+			throw connectError(error);
+		});
 		await config.onConnect?.(client);
 		await check(client);
 		await client.query(`BEGIN; SET LOCAL statement_timeout = ${JOIN_TIMEOUT_MS}; ${LOCK}`);
