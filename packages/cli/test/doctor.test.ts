@@ -495,14 +495,18 @@ describe("on PostgreSQL", () => {
 			expectWarning(await doctor(at(clerk)), "Connections", /^[34] of 8 are left; .* 20: raise max_connections/);
 			await small.execute("ALTER ROLE clerk CONNECTION LIMIT 3");
 			await onlyOthersAreOpen();
-			expectWarning(
+			await expectFault(
 				await doctor(at(clerk)),
 				"Connections",
-				/of 3 are left; .*: raise the CONNECTION LIMIT of this user/,
+				/^3 at most; a node needs 8, .*: raise the CONNECTION LIMIT of this user/,
 			);
 			await small.execute("ALTER DATABASE postgres CONNECTION LIMIT 7; ALTER ROLE clerk CONNECTION LIMIT -1");
 			await onlyOthersAreOpen();
-			expectWarning(await doctor(at(clerk)), "Connections", /of 7 are left; .*: raise the database's CONNECTION LIMIT/);
+			await expectFault(
+				await doctor(at(clerk)),
+				"Connections",
+				/^7 at most; a node needs 8, .*: raise the database's CONNECTION LIMIT/,
+			);
 			await small.execute("ALTER DATABASE postgres CONNECTION LIMIT -1");
 			await onlyOthersAreOpen();
 			while (await connect(clerk));

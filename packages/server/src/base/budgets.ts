@@ -21,10 +21,14 @@ export const CACHED_NAMES = 20_000;
 /** Maximum number of a node's connections to PostgreSQL, by their user. One more listens. */
 export const POOLS = { publish: 2, settle: 2, engine: 3, access: 1, people: 4, waiting: 5 } as const;
 
-/** A node's connections to PostgreSQL: those that stay open, and additional ones that briefly check the server. */
+/**
+ * A node's connections to PostgreSQL: those that stay open, additional ones that briefly check the server, and what it
+ * works with at all (one for each pool, one to listen, one to check).
+ */
 export const DATABASE_CONNECTIONS = {
 	lasting: Object.values<number>(POOLS).reduce((sum, count) => sum + count, 1),
 	brief: 2,
+	least: Object.keys(POOLS).length + 2,
 } as const;
 
 /** File descriptors; each connection takes one. descriptors.ts divides them. */

@@ -101,6 +101,11 @@ const HOW_TO_RAISE: Readonly<Record<ConnectionLimit, string>> = {
 
 function connectionsOf({ left, most, limit }: DatabaseFacts["connections"]): Finding {
 	const name = "Connections";
+	if (most < DATABASE_CONNECTIONS.least)
+		return fault(
+			name,
+			`${most} at most; a node needs ${DATABASE_CONNECTIONS.least}, and may open ${CONNECTIONS_OF_A_NODE}: ${HOW_TO_RAISE[limit]}.`,
+		);
 	if (left >= CONNECTIONS_OF_A_NODE) return ok(name, `${left} of ${most} are left.`);
 	return warning(
 		name,

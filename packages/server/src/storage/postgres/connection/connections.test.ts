@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import type { ClientBase } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
+import { until } from "../../../../../testkit/src/until.ts";
 import { POOLS } from "../../../base/budgets.ts";
 import { migratePostgres } from "../index.ts";
 import { EpochMemory, joinEpoch } from "../leases/epochs.ts";
@@ -46,6 +48,37 @@ test("a statement whose result has other types, since its table was altered, is 
 	await server.execute("ALTER TABLE public.altered ALTER a TYPE bigint", url);
 	expect(await read()).toEqual([{ a: 1 }]);
 	await connections.close();
+});
+
+// Calls of the API kept all connections, and used them again before they were idle for long enough to be closed. No
+// outcome was committed, so all requests were repeated after the next start.
+test("where connections are few, a use that gets none takes one of those that another doesn't need", async () => {
+	const role = `few_${randomUUID().replaceAll("-", "")}`;
+	const own = Object.assign(new URL(url), { username: role }).href;
+	await server.execute(
+		`CREATE ROLE ${role} LOGIN CONNECTION LIMIT 4; GRANT USAGE ON SCHEMA posthorn TO ${role};
+		GRANT SELECT ON ALL TABLES IN SCHEMA posthorn TO ${role}`,
+		url,
+	);
+	const connections = new Connections(connectionConfig(own), new Hosts(own), {}, epochs);
+	const ends: (() => void)[] = [];
+	const busy = Array.from({ length: POOLS.people }, () =>
+		connections.read("people", () => new Promise<void>((end) => ends.push(end))),
+	);
+	await until("all connections to be in use", () => ends.length === POOLS.people);
+	const nothing = async () => undefined;
+	await expect(connections.transaction("settle", nothing)).rejects.toMatchObject({ code: "lost" });
+	for (const end of ends) end();
+	await Promise.all(busy);
+	await until("a connection to be left", async () => {
+		const users = `SELECT FROM pg_stat_activity WHERE usename = '${role}'`;
+		return (await server.execute(users, url)).length === 1;
+	});
+	await connections.transaction("settle", nothing);
+	await connections.read("people", nothing);
+	await connections.close();
+	await server.execute(`DROP OWNED BY ${role}`, url);
+	await server.execute(`DROP ROLE ${role}`);
 });
 
 /** Work that holds every connection of the engine's pool, each until its `end`. */

@@ -8,6 +8,9 @@
  * retried here. One whose connection broke isn't, because it may have been committed: only idempotent calls (reads, and
  * verbs that say so) are retried, by their callers.
  *
+ * If the server has no connection left, each pool keeps one for a while. Otherwise whichever pools were busy first would
+ * keep theirs, and outcomes might wait without end.
+ *
  * All connections lead to one history of the database, its epoch (see epochs.ts). Once one of them doesn't, all of them
  * end, along with everything cached, and others replace them.
  *
@@ -24,7 +27,7 @@ import { StorageError } from "../../port.ts";
 import { ClockOffset } from "../../shared/leases.ts";
 import { EpochEnded, type EpochMemory } from "../leases/epochs.ts";
 import { KnownDays } from "../retention/partitions.ts";
-import { connectError, isConflict, isConnectionLost, isWayLost, storageError } from "./errors.ts";
+import { connectError, isConflict, isConnectionLost, isCrowded, isWayLost, storageError } from "./errors.ts";
 import { type Hosts, Probe } from "./servers.ts";
 import { NameCache, Session } from "./session.ts";
 
@@ -35,6 +38,8 @@ const IDLE_MS = 60_000;
 /** How often a transaction is retried, and the longest delay before it, milliseconds. */
 const CONFLICT_RETRIES = 8;
 const CONFLICT_WAIT_MS = 50;
+/** For how long each pool has one connection after the server had none left, milliseconds. */
+const CROWDED_MS = 300_000;
 /** How long connections may take to close, milliseconds. */
 const LEAVE_MS = 1_000;
 
@@ -73,6 +78,8 @@ export class Connections {
 	readonly #epoch: number;
 	/** Whether the database is in another epoch: these connections are no longer used. */
 	ended = false;
+	/** Runs while each pool has one connection. */
+	#crowded: NodeJS.Timeout | undefined;
 
 	constructor(config: PoolConfig, hosts: Hosts, observer: DatabaseObserver, epochs: EpochMemory, epoch = 0) {
 		this.#hosts = hosts;
@@ -178,6 +185,23 @@ export class Connections {
 		await Promise.all(Object.values(this.#pools).map((pool) => pool.end()));
 		await Promise.all(closed);
 		clearTimeout(late);
+		clearTimeout(this.#crowded);
+	}
+
+	/** Leaves each pool one connection. Those in use are closed as they are returned. */
+	#makeRoom(): void {
+		clearTimeout(this.#crowded);
+		this.#crowded = setTimeout(() => {
+			for (const [name, pool] of Object.entries(this.#pools)) pool.options.max = POOLS[name as PoolName];
+		}, CROWDED_MS).unref();
+		for (const pool of Object.values(this.#pools)) {
+			pool.options.max = 1;
+			for (let left = Math.min(pool.idleCount, pool.totalCount - 1); left > 0; left--)
+				pool.connect().then(
+					(client) => client.release(true),
+					() => undefined,
+				);
+		}
 	}
 
 	/**
@@ -241,7 +265,8 @@ export class Connections {
 			throw error;
 		} finally {
 			unwatch();
-			client.release(broken);
+			const { totalCount, options } = this.#pools[pool];
+			client.release(broken ?? totalCount > options.max!);
 		}
 	}
 
@@ -254,6 +279,7 @@ export class Connections {
 					return this.#verify(await pool.connect());
 				})
 				.catch((error: unknown) => {
+					if (isCrowded(error)) this.#makeRoom();
 					throw error instanceof EpochEnded ? new StorageError("lost", ENDED, { cause: error }) : connectError(error);
 				});
 			if (!this.#distrusted.has(client)) return client;

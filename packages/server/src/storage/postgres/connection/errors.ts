@@ -3,6 +3,7 @@ import { StorageError, type StorageErrorCode } from "../../port.ts";
 
 /** PostgreSQL's error codes that matter here (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const DISK_FULL = "53100";
+const TOO_MANY_CONNECTIONS = "53300";
 const INTERNAL_ERROR = "XX000";
 const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK_DETECTED = "40P01";
@@ -70,6 +71,10 @@ export function isConflict(error: unknown): boolean {
 
 /** Another session held a row for longer than a statement may wait. */
 export const isLocked = (error: unknown): boolean => error instanceof StorageError && error.code === "locked";
+
+/** The server, the database or the user has no connection left. */
+export const isCrowded = (error: unknown): boolean =>
+	sqlState(error) === TOO_MANY_CONNECTIONS || (error instanceof StorageError && isCrowded(error.cause));
 
 /** A statement waited for longer than its `lock_timeout`. */
 export const isLockTimeout = (error: unknown): boolean => sqlState(error) === LOCK_NOT_AVAILABLE;
