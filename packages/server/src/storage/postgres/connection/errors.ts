@@ -27,7 +27,7 @@ const CLOSED_TO_US = /^(28|3D000|42501)/;
  */
 const HINDERED = /^(09|38|39|55|HV|P0|XX)/;
 /** Of those that end a session. Their severity says so too, but in the server's language. */
-const ENDS_SESSION = /^(08|57P0[1245]|25P0[34])/;
+const ENDS_SESSION = /^(57P0[1245]|25P0[34])/;
 const FATAL = /^(FATAL|PANIC)$/;
 /** PostgreSQL assigns no more transaction ids, because it couldn't tell old ones from new ones. */
 const LIMIT_EXCEEDED = "54000";
