@@ -394,7 +394,7 @@ describe("on PostgreSQL", () => {
 		await expectFault(
 			await doctor(settings),
 			"Schema",
-			/newer version \(schema 999; this version supports \d+\): upgrade/,
+			/newer version \(schema 999; this version supports \d+\): start that version, or restore/,
 		);
 		const refused = { code: 1, out: "", err: expect.stringMatching(/^.*newer version.*schema 999.*\n$/) };
 		expect(await migrate()).toMatchObject(refused);

@@ -55,7 +55,7 @@ function schemaOf({ schema, knownSchema, mayPrepare, mayKeepLog, hasSchema, quot
 	if (schema > knownSchema)
 		return fault(
 			"Schema",
-			`Created by a newer version (schema ${schema}; this version supports ${knownSchema}): upgrade.`,
+			`Created by a newer version (schema ${schema}; this version supports ${knownSchema}): start that version, or restore a backup made before the upgrade.`,
 		);
 	if (schema === knownSchema) return mayKeepLog ? ok("Schema", "Up to date.") : NOT_ITS_OWNER;
 	if (mayPrepare) return ok("Schema", "Will be migrated at the next start, or by posthorn migrate.");
