@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Posthorn, unusedPort } from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { doctor } from "../packages/cli/test/doctor.fixture.ts";
+import { COMMAND, doctor, run } from "../packages/cli/test/doctor.fixture.ts";
 import { purchase, Shop } from "./shop.ts";
 
 let server: PostgresServer;
@@ -89,3 +89,45 @@ test("nodes replace their seal key one after the other, while they deliver", asy
 	await deliver();
 	expect(await sealOf(shop)).toMatchObject({ state: "ok", text: "Matches the database." });
 });
+
+// Without a way on, the whole database was lost along with the key: no service started on it.
+test.each(["SQLite", "PostgreSQL"])(
+	"on %s, a database outlives its seal key: webhooks get new secrets",
+	async (name) => {
+		const isSqlite = name === "SQLite";
+		const { shop: opened, deliver } = await openShop(
+			isSqlite ? {} : { POSTHORN_DATABASE_URL: await server.createDatabase(), POSTHORN_SEAL_KEY: newKey() },
+		);
+		await using shop = opened;
+		const giveUp = (...more: string[]) => run([COMMAND, "seal-key", "--lost", ...more], shop.settings, shop.folder);
+		const [webhook] = (await shop.get(shop.path("/webhooks"))).body.data;
+		expect(await giveUp("--yes")).toMatchObject({ code: 1, err: expect.stringMatching(/in use by|A node uses/) });
+		await shop.service.stopWith(0);
+		const file = join(shop.folder, "posthorn.sealkey");
+		expect(await giveUp()).toMatchObject({ code: 0, err: expect.stringContaining("Nothing to do") });
+
+		if (isSqlite) rmSync(file);
+		else shop.settings.POSTHORN_SEAL_KEY = newKey();
+		await expect(shop.start()).rejects.toThrow("posthorn seal-key --help");
+		expect(await giveUp()).toMatchObject({
+			code: 2,
+			err: expect.stringMatching(/1 webhook will be paused[\s\S]*--yes/),
+		});
+		expect(existsSync(file)).toBe(false);
+		const { code, out } = await giveUp("--yes", "--json");
+		expect([code, JSON.parse(out)]).toEqual([
+			0,
+			{ paused: [{ project_id: shop.projectId, id: webhook.id, url: webhook.url }] },
+		]);
+		expect(await giveUp("--yes")).toMatchObject({ code: 0, err: expect.stringContaining("Nothing to do") });
+
+		await shop.start();
+		const path = shop.path(`/webhooks/${webhook.id}`);
+		expect((await shop.get(path)).body.status).toBe("paused");
+		const { body } = await shop.post(`${path}/rotate-secret`, {});
+		shop.receivers[0]!.setSecret(body.secret);
+		expect((await shop.patch(path, { status: "active" })).status).toBe(200);
+		await deliver();
+		expect(await sealOf(shop)).toMatchObject({ state: "ok", text: "Matches the database." });
+	},
+);

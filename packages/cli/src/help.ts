@@ -54,6 +54,17 @@ service, the command migrates the database to this version's schema.
 Examples:
   posthorn operator-key --new
   posthorn operator-key --new --yes --env-file /etc/posthorn/posthorn.env > operator-key.txt`,
+	"seal-key": `
+Only if the key can't be found: not in a backup, not in a secret store, and not on a machine where a node still runs.
+Stop the service first. With SQLite, the command creates a new key file if there is none; otherwise it uses the key that
+is configured, so set a new POSTHORN_SEAL_KEY first. Webhooks whose secrets that key doesn't open are paused, and their
+secrets replaced. Events are kept, and wait. Start the service, then for each of these webhooks: rotate its secret, give
+the new one to its receiver, and resume it. To replace a key that isn't lost, list two keys instead: see
+docs/operations/backup.md.
+
+Examples:
+  posthorn seal-key --lost
+  posthorn seal-key --lost --env-file /etc/posthorn/posthorn.env`,
 	"setup-link": `
 At a terminal, posthorn serve prints this link itself. Otherwise its output may be a log that others read. With SQLite,
 run this command in the service's folder, as its user. With PostgreSQL it works anywhere, with the settings of a node.

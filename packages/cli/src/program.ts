@@ -70,6 +70,13 @@ export function createProgram(): Command {
 		.action(async (_, self: Command) =>
 			(await import("./service/operator-key.ts")).newOperatorKey(self.optsWithGlobals()),
 		);
+	command("seal-key", "Make a database usable whose seal key is lost: its webhooks need new secrets.")
+		.requiredOption("--lost", "give up the secrets that the current key doesn't open")
+		.option("--database-url <url>", "the service's database (POSTHORN_DATABASE_URL)")
+		.option("--yes", "don't ask")
+		.action(async (_, self: Command) =>
+			(await import("./service/seal-key.ts")).replaceLostSealKey(self.optsWithGlobals()),
+		);
 	command("setup-link", "Print the link that creates your account, if the service runs without a terminal.")
 		.option("--database-url <url>", "the service's database (POSTHORN_DATABASE_URL)")
 		.action(async (_, self: Command) =>

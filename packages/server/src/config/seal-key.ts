@@ -10,6 +10,7 @@ const MODE = 0o600;
 /** The database is in this folder too. */
 const FOLDER_MODE = 0o700;
 const OTHERS = 0o077;
+const IF_LOST = "If the key is lost for good: posthorn seal-key --help";
 
 /**
  * Reads the seal key from its file, or creates it there if neither it nor its database exists yet. The file may have
@@ -24,9 +25,20 @@ export function readOrMakeSealKeys(
 	database: string,
 ): { readonly keys: readonly Uint8Array[]; readonly made: boolean } {
 	const existing = readSealKeys(file, database);
-	if (existing) return { keys: existing, made: false };
+	return existing ? { keys: existing, made: false } : makeSealKeys(file, database);
+}
+
+/**
+ * Creates a key in the file, or reads it if another process was faster. Makes an empty database if there is none.
+ *
+ * @throws Error with a message for users
+ */
+export function makeSealKeys(
+	file: string,
+	database: string,
+): { readonly keys: readonly Uint8Array[]; readonly made: boolean } {
 	const made = makeSealKey(file, database);
-	const keys = readKeyFile(file);
+	const keys = storedSealKeys(file);
 	// Its name exists, so it wasn't created, and leads nowhere.
 	if (keys === null)
 		throw new Error(`The seal key ${file} is a link to a file that doesn't exist: restore that, or delete the link.`);
@@ -42,11 +54,11 @@ export function readSealKeys(file: string, database: string): readonly Uint8Arra
 	// Another process that is just starting creates an empty database, then the key, and then fills the database. So
 	// whether it has begun is checked before the key is read, and whether it exists, afterwards.
 	const begun = (fs.statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0;
-	const existing = readKeyFile(file);
+	const existing = storedSealKeys(file);
 	if (existing === null && begun)
 		throw new Error(
 			`The database ${database} exists, but its seal key ${file} is missing: restore your copy of the key, or set it ` +
-				"as POSTHORN_SEAL_KEY.",
+				`as POSTHORN_SEAL_KEY. ${IF_LOST}`,
 		);
 	if (existing !== null && !fs.existsSync(database))
 		throw new Error(
@@ -56,7 +68,12 @@ export function readSealKeys(file: string, database: string): readonly Uint8Arra
 	return existing;
 }
 
-function readKeyFile(file: string): readonly Uint8Array[] | null {
+/**
+ * The keys in the file; null if there is none.
+ *
+ * @throws Error with a message for users if it is malformed, can't be read, or is readable by others
+ */
+export function storedSealKeys(file: string): readonly Uint8Array[] | null {
 	let text: string;
 	try {
 		text = fs.readFileSync(file, "utf8");
@@ -151,7 +168,7 @@ export function openSealCheck(seal: Seal, sealed: string): boolean {
 		throw new Error(
 			"The seal key is not the one that this database's secrets are sealed with. Restore the right one (POSTHORN_SEAL_KEY, or " +
 				"the key file next to the database): without it, no webhook's requests can be signed. If the key was replaced after " +
-				"this backup was made, add the old key after the new one.",
+				`this backup was made, add the old key after the new one. ${IF_LOST}`,
 			{ cause },
 		);
 	}

@@ -22,6 +22,12 @@ test("the keys of a sealed secret are those of its digests", () => {
 	expect(warn).not.toHaveBeenCalled();
 });
 
+test("without the key that sealed it, the error says which webhook's secret it is and what to do", () => {
+	const { keys } = setUp();
+	const lost = sealSecret(new Seal([Buffer.alloc(32, 2)]), createSecret(), "wh_1");
+	expect(() => keys.open({ webhookId: "wh_1", ...lost })).toThrow(/webhook wh_1: restore the key .*, or rotate/);
+});
+
 // During a rolling upgrade, a node of the previous version rotates only the first digest.
 test("a second digest of an earlier secret signs nothing, which is logged once per webhook until it is rotated again", () => {
 	const { keys, warn } = setUp();

@@ -59,7 +59,12 @@ export class SigningKeys {
 
 	/** Throws if the seal key isn't the one that the secret was sealed with. */
 	open({ sealedDigest, webhookId }: StoredSecret): SigningKey {
-		return signingKey(this.#seal.open(sealedDigest, webhookId));
+		try {
+			return signingKey(this.#seal.open(sealedDigest, webhookId));
+		} catch (cause) {
+			const what = `No seal key opens the signing secret of the webhook ${webhookId}`;
+			throw new Error(`${what}: restore the key that sealed it, or rotate the secret.`, { cause });
+		}
 	}
 
 	/** The key for Standard Webhooks. Null if the webhook doesn't ask for it, or if it belongs to an earlier secret. */

@@ -14,7 +14,7 @@ import { type NodeOptions, PostgresNode } from "./node.ts";
 import { daysAhead, makeDays } from "./retention/partitions.ts";
 import { callsOf } from "./verbs.ts";
 
-export { quarantinePostgres } from "./connection/quarantine.ts";
+export { expectNoNodes, quarantinePostgres } from "./connection/quarantine.ts";
 
 export interface PostgresStorage extends Storage {
 	readonly peers: PeerStorage;

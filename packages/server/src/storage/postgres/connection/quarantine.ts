@@ -19,17 +19,29 @@ const NODE_LIVES_MS = 10_000;
 export async function quarantinePostgres(url: string): Promise<{ readonly backupAt: number | null }> {
 	const hosts = new Hosts(url);
 	await hosts.connect(checkSessions);
-	const once = <T>(work: (client: Client) => Promise<T>): Promise<T> =>
-		hosts.once(async (client) => {
-			await client.query(OWN_NAMES.session);
-			return work(client);
-		});
-	await once(mustBeOurs);
-	// Nodes of an earlier release would fail on the new schema.
-	await once(mustBeUnused);
+	await expectOursUnused(hosts);
 	await prepareDatabase(hosts);
-	return await once(mark);
+	return await once(hosts, mark);
 }
+
+/** Rejects as {@link quarantinePostgres} does if nodes run on the database, or it has no schema of Posthorn. */
+export async function expectNoNodes(url: string): Promise<void> {
+	const hosts = new Hosts(url);
+	await hosts.connect(checkSessions);
+	await expectOursUnused(hosts);
+}
+
+async function expectOursUnused(hosts: Hosts): Promise<void> {
+	await once(hosts, mustBeOurs);
+	// Nodes of an earlier release would fail on the new schema.
+	await once(hosts, mustBeUnused);
+}
+
+const once = <T>(hosts: Hosts, work: (client: Client) => Promise<T>): Promise<T> =>
+	hosts.once(async (client) => {
+		await client.query(OWN_NAMES.session);
+		return work(client);
+	});
 
 async function mustBeOurs(client: Client): Promise<void> {
 	const { rows } = await client.query<{ isOurs: boolean }>(
