@@ -11,6 +11,9 @@ export interface SetupLinkOptions {
 	readonly json?: boolean;
 }
 
+const PASSWORD_LOST =
+	"If the account's password is lost, POST /v1/sign-in-links with the operator's key creates a link that signs in.";
+
 /**
  * `posthorn setup-link`: prints the link that creates the operator's account. With SQLite it is the one that the running
  * service has left in a file; with PostgreSQL this command creates one.
@@ -32,6 +35,7 @@ function storedLink(file: string | null): string {
 			`There is no setup link in ${file}.`,
 			"Either the operator's account exists, or the service hasn't started here yet, or it started at a terminal and printed the link there.",
 			"Unless the account exists, start or restart the service to get a new link.",
+			PASSWORD_LOST,
 		],
 		1,
 	);
@@ -44,7 +48,7 @@ async function newLink(databaseUrl: string, serviceUrl: string): Promise<string>
 	const storage = await openPostgresStorage({ clock, url: databaseUrl, migrates: false });
 	try {
 		const token = await createSetupToken(storage, clock.now());
-		if (token === null) throw new CommandError(["The operator's account exists already: sign in."], 1);
+		if (token === null) throw new CommandError(["The operator's account exists already: sign in.", PASSWORD_LOST], 1);
 		return setupLink(serviceUrl, token);
 	} finally {
 		await storage.close();
