@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { SEAL_CHECK, Seal, sealCheck } from "@posthorn/server/config";
 import { Posthorn, unusedPort } from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -131,3 +133,34 @@ test.each(["SQLite", "PostgreSQL"])(
 		expect(await sealOf(shop)).toMatchObject({ state: "ok", text: "Matches the database." });
 	},
 );
+
+// The log only said that data could not be authenticated.
+test("a service whose key fits the database but not a secret says which, and the secret can be given up", async () => {
+	const { shop: opened, deliver } = await openShop();
+	await using shop = opened;
+	const [webhook] = (await shop.get(shop.path("/webhooks"))).body.data;
+	await shop.service.stopWith(0);
+	// As a node that lacked the next key could leave a new secret behind.
+	const next = newKey();
+	writeFileSync(join(shop.folder, "posthorn.sealkey"), next);
+	const database = new DatabaseSync(join(shop.folder, "posthorn.db"));
+	const check = sealCheck(new Seal([Buffer.from(next, "base64")]));
+	database.prepare("UPDATE settings SET value = ? WHERE name = ?").run(check, SEAL_CHECK);
+	database.close();
+
+	await shop.start();
+	await shop.post(shop.path("/events"), purchase(2));
+	await shop.service.hasPrinted(
+		new RegExp(`No seal key opens the signing secret of the webhook ${webhook.id}: restore`),
+	);
+	await shop.service.hasPrinted(/a project is paused for a while: an error stopped it/);
+	await shop.service.stopWith(0);
+	const { code, out } = await run([COMMAND, "seal-key", "--lost", "--yes"], shop.settings, shop.folder);
+	expect([code, out]).toEqual([0, expect.stringContaining(webhook.id)]);
+	await shop.start();
+	const path = shop.path(`/webhooks/${webhook.id}`);
+	shop.receivers[0]!.setSecret((await shop.post(`${path}/rotate-secret`, {})).body.secret);
+	await shop.patch(path, { status: "active" });
+	// The same event again, which is still to be delivered.
+	await deliver();
+});

@@ -37,7 +37,7 @@ export async function replaceLostSealKey({ databaseUrl, yes, json }: LostSealKey
 			note("Nothing to do: the seal key opens every secret.");
 		} else {
 			await confirm(
-				`Give up what this seal key doesn't open, and bind the database to it? ${plural(replaced.length, "webhook")} will be paused and need new secrets, even if the lost key is found later.`,
+				`${keys ? "Use this seal key" : "Create a seal key"}, and give up what it doesn't open? ${plural(replaced.length, "webhook")} will be paused and need new secrets, even if the lost key is found later.`,
 				yes,
 			);
 			const seal = new Seal(keys ?? newKeys(config));

@@ -296,7 +296,8 @@ export class Directory implements EpochKeeper {
 		const { projectId } = actor;
 		if (why === "refused" || why === "fault") {
 			const restMs = this.#failures.failed(projectId);
-			logger.error({ projectId, why, restMs }, "a project is paused for a while: its outcomes could not be committed");
+			const because = why === "fault" ? "an error stopped it" : "its outcomes could not be committed";
+			logger.error({ projectId, why, restMs }, `a project is paused for a while: ${because}`);
 		} else logger.warn({ projectId, why }, "stopped running a project: its lease was lost");
 		if (why === "rewound") {
 			void this.#retake(actor);
