@@ -136,7 +136,7 @@ function Chips({ search, onChange }: Pick<LogFiltersProps, "search" | "onChange"
 				</li>
 			))}
 			<li>
-				<Button variant="subtle" size="compact-sm" onClick={() => onChange({})}>
+				<Button className={classes.clear} variant="subtle" size="compact-sm" onClick={() => onChange({})}>
 					Clear
 				</Button>
 			</li>
