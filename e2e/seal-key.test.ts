@@ -1,10 +1,13 @@
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { SEAL_CHECK, Seal, sealCheck } from "@posthorn/server/config";
 import { Posthorn, unusedPort } from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
+import { within } from "@posthorn/testkit/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { COMMAND, doctor, run } from "../packages/cli/test/doctor.fixture.ts";
 import { purchase, Shop } from "./shop.ts";
@@ -126,6 +129,10 @@ test.each(["SQLite", "PostgreSQL"])(
 		await shop.start();
 		const path = shop.path(`/webhooks/${webhook.id}`);
 		expect((await shop.get(path)).body.status).toBe("paused");
+		const audit = await shop.get(shop.path("/audit"));
+		expect(audit.body.data.slice(0, 2)).toMatchObject(
+			["webhook.secret_rotated", "webhook.paused"].map((action) => ({ action, detail: { reason: "seal_key_lost" } })),
+		);
 		const { body } = await shop.post(`${path}/rotate-secret`, {});
 		shop.receivers[0]!.setSecret(body.secret);
 		expect((await shop.patch(path, { status: "active" })).status).toBe(200);
@@ -133,6 +140,84 @@ test.each(["SQLite", "PostgreSQL"])(
 		expect(await sealOf(shop)).toMatchObject({ state: "ok", text: "Matches the database." });
 	},
 );
+
+// With the next key first, it made the start's check fit that one: a service that had only that started, although the
+// other key's secrets were still to be sealed again.
+test("giving up a key leaves those that other keys have sealed to a service with both", async () => {
+	const { shop: opened, deliver } = await openShop();
+	await using shop = opened;
+	await shop.service.stopWith(0);
+	const file = join(shop.folder, "posthorn.sealkey");
+	const old = readFileSync(file, "utf8").trim();
+	const [next, lost] = [newKey(), newKey()];
+	const database = new DatabaseSync(join(shop.folder, "posthorn.db"));
+	const check = sealCheck(new Seal([Buffer.from(lost, "base64")]));
+	database.prepare("UPDATE settings SET value = ? WHERE name = ?").run(check, SEAL_CHECK);
+	database.close();
+	const giveUp = () => run([COMMAND, "seal-key", "--lost", "--yes"], shop.settings, shop.folder);
+
+	writeFileSync(file, "");
+	await expect(shop.start()).rejects.toThrow(/is damaged: .*posthorn seal-key --help/);
+	writeFileSync(file, `${next}\n${old}\n`);
+	expect(await giveUp()).toMatchObject({ code: 0, err: "No webhook needs a new secret. Start the service.\n" });
+	writeFileSync(file, next);
+	await expect(shop.start()).rejects.toThrow("is not the one that this database's secrets are sealed with");
+	writeFileSync(file, `${next}\n${old}\n`);
+	await shop.start();
+	await shop.service.hasPrinted(SEALED);
+	await deliver();
+	await shop.service.stopWith(0);
+	writeFileSync(file, next);
+	await shop.start();
+	await deliver();
+});
+
+// All webhooks were given up, although the key was in its file.
+test("a key that only a setting hides isn't given up", async () => {
+	const { shop: opened, deliver } = await openShop();
+	await using shop = opened;
+	await shop.service.stopWith(0);
+	const settings = { ...shop.settings, POSTHORN_SEAL_KEY: newKey() };
+	expect(await run([COMMAND, "seal-key", "--lost", "--yes"], settings, shop.folder)).toMatchObject({
+		code: 2,
+		err: expect.stringMatching(/posthorn\.sealkey has it, but POSTHORN_SEAL_KEY/),
+	});
+	await shop.start();
+	await deliver();
+});
+
+test.skipIf(!existsSync("/usr/bin/script"))("a node that starts while the question waits keeps its key", async () => {
+	const { shop: opened, deliver } = await openShop({
+		POSTHORN_DATABASE_URL: await server.createDatabase(),
+		POSTHORN_SEAL_KEY: newKey(),
+	});
+	await using shop = opened;
+	await shop.service.stopWith(0);
+	const { PATH } = process.env;
+	const env = { PATH, ...shop.settings, POSTHORN_SEAL_KEY: newKey() };
+	const command = `${process.execPath} ${COMMAND} seal-key --lost`;
+	const terminal = spawn("script", ["-qec", command, "/dev/null"], { cwd: shop.folder, env });
+	try {
+		const ended = once(terminal, "close");
+		let shown = "";
+		const asks = new Promise<void>((resolve) => {
+			terminal.stdout.setEncoding("utf8").on("data", (text: string) => {
+				shown += text;
+				if (shown.includes("(y/N)")) resolve();
+			});
+		});
+		await within("the question", Promise.race([asks, ended]));
+		await shop.start();
+		terminal.stdin.write("y\r");
+		expect([(await within("the command to end", ended))[0], shown]).toEqual([
+			1,
+			expect.stringContaining("A node uses"),
+		]);
+		await deliver();
+	} finally {
+		terminal.kill("SIGKILL");
+	}
+});
 
 // The log only said that data could not be authenticated.
 test("a service whose key fits the database but not a secret says which, and the secret can be given up", async () => {

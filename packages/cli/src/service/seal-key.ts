@@ -32,18 +32,24 @@ export async function replaceLostSealKey({ databaseUrl, yes, json }: LostSealKey
 	try {
 		const keys = currentKeys(config);
 		const check = await storage.getSetting({ name: SEAL_CHECK });
+		const isRight = keys !== null && check !== null && fits(keys, check);
 		replaced = await findUnopened(storage, keys && new Seal(keys));
-		if (keys !== null && replaced.length === 0 && check !== null && fits(new Seal(keys), check)) {
+		if (isRight && replaced.length === 0) {
 			note("Nothing to do: the seal key opens every secret.");
 		} else {
+			if (!isRight && check !== null) expectNoOtherKey(config, check);
 			await confirm(
 				`${keys ? "Use this seal key" : "Create a seal key"}, and give up what it doesn't open? ${plural(replaced.length, "webhook")} will be paused and need new secrets, even if the lost key is found later.`,
 				yes,
 			);
-			const seal = new Seal(keys ?? newKeys(config));
-			await replaceUnopened(storage, seal, replaced);
-			// Last, so that a service doesn't start on a half-finished database.
-			await storage.setSetting({ name: SEAL_CHECK, value: sealCheck(seal) });
+			// While the question waited, a node with another key may have started.
+			await expectUnused(config);
+			const all = keys ?? newKeys(config);
+			await replaceUnopened(storage, new Seal(all), replaced);
+			// Last, so that a service doesn't start on a half-finished database. The last key may have sealed other secrets: as
+			// after any start with several keys, the first fits once it has sealed them all.
+			if (!isRight) await storage.setSetting({ name: SEAL_CHECK, value: sealCheck(new Seal(all.slice(-1))) });
+			if (replaced.length === 0) note("No webhook needs a new secret. Start the service.");
 		}
 	} finally {
 		await storage.close();
@@ -87,21 +93,39 @@ function asSetting<T>(read: () => T): T {
 	}
 }
 
-function fits(seal: Seal, check: string): boolean {
+/** A key in the settings hides the file, which may have the right one. */
+function expectNoOtherKey({ sealKeys, sealKeyFile: file }: Config, check: string): void {
+	if (sealKeys === null || file === null) return;
+	const others = asSetting(() => storedSealKeys(file));
+	if (others !== null && fits(others, check))
+		throw new UsageError([
+			`The seal key isn't lost: ${file} has it, but POSTHORN_SEAL_KEY (or _FILE) is set to another one. Remove that setting.`,
+		]);
+}
+
+function fits(keys: readonly Uint8Array[], check: string): boolean {
 	try {
-		openSealCheck(seal, check);
+		openSealCheck(new Seal(keys), check);
 		return true;
 	} catch {
 		return false;
 	}
 }
 
-async function open({ database }: Config) {
+/** A node that runs has the key in memory, and couldn't open what is sealed with another one. */
+async function expectUnused({ database }: Config): Promise<void> {
+	// A SQLite file belongs to one process.
+	if (database.engine === "sqlite") return;
+	const { expectNoNodes } = await import("@posthorn/server/storage/postgres");
+	await expectNoNodes(database.url);
+}
+
+async function open(config: Config) {
+	const { database } = config;
 	const options = { clock: { now: Date.now } };
 	if (database.engine === "postgres") {
-		const { expectNoNodes, openPostgresStorage } = await import("@posthorn/server/storage/postgres");
-		// A node that runs has the key in memory, and couldn't open what is sealed with another one.
-		await expectNoNodes(database.url);
+		await expectUnused(config);
+		const { openPostgresStorage } = await import("@posthorn/server/storage/postgres");
 		return openPostgresStorage({ ...options, url: database.url });
 	}
 	const { path } = database;

@@ -89,7 +89,7 @@ export function storedSealKeys(file: string): readonly Uint8Array[] | null {
 	const parsed = sealKeys(text);
 	if (!parsed.ok)
 		throw new Error(
-			`The seal key ${file} is damaged: each line must be ${SEAL_KEY_BYTES} bytes in base64. Restore your copy.`,
+			`The seal key ${file} is damaged: each line must be ${SEAL_KEY_BYTES} bytes in base64. Restore your copy. ${IF_LOST}`,
 		);
 	return parsed.value;
 }

@@ -65,6 +65,14 @@ describe("auditSentence", () => {
 		[entry("deliveries.replayed", { target: null, detail: { count: 1 } }), "Anna replayed 1 delivery of the project."],
 		[entry("deliveries.retried", { detail: { count: 1 } }), "Anna retried 1 delivery of Accounting early."],
 		[entry("webhook.deleted", { target: null }), "Anna deleted the webhook."],
+		[
+			entry("webhook.paused", { detail: { reason: "seal_key_lost" } }),
+			"Anna paused the webhook Accounting, because the seal key was lost.",
+		],
+		[
+			entry("webhook.secret_rotated", { detail: { reason: "seal_key_lost" } }),
+			"Anna gave up the signing secret of the webhook Accounting, because the seal key was lost: rotate it before you resume the webhook.",
+		],
 	])("reads %o", (of, sentence) => {
 		expect(read(of)).toBe(sentence);
 	});

@@ -69,6 +69,8 @@ function isNamed(value: unknown): value is NamedDelivery {
 /** The action, as parts of a sentence around the target: `["changed the URL of ", TARGET, ""]`. */
 type Phrase = readonly [before: string, after?: string];
 
+const LOST = ", because the seal key was lost";
+
 const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>> = {
 	"project.created": () => ["created the project "],
 	"project.renamed": ({ from }) => [
@@ -83,13 +85,16 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 	"app.removed": () => ["removed the app ", ", which paused every webhook"],
 	"webhook.created": () => ["created the webhook "],
 	"webhook.changed": (detail) => [`changed the ${fieldsOf(detail)} of the webhook `, fromTo(detail)],
-	"webhook.paused": () => ["paused the webhook "],
+	"webhook.paused": ({ reason }) => ["paused the webhook ", reason === "seal_key_lost" ? LOST : ""],
 	"webhook.resumed": ({ from }) => [
 		"resumed the webhook ",
 		from === "now" ? ", skipping its backlog" : ", starting with its backlog",
 	],
 	"webhook.skipped": () => ["skipped the pending deliveries of the webhook "],
-	"webhook.secret_rotated": () => ["rotated the signing secret of the webhook "],
+	"webhook.secret_rotated": ({ reason }) =>
+		reason === "seal_key_lost"
+			? ["gave up the signing secret of the webhook ", `${LOST}: rotate it before you resume the webhook`]
+			: ["rotated the signing secret of the webhook "],
 	"webhook.tested": ({ type }) => [`sent a test event${typeof type === "string" ? ` (${type})` : ""} to the webhook `],
 	"webhook.deleted": () => ["deleted the webhook "],
 	"api_key.created": () => ["created the API key "],

@@ -1,0 +1,73 @@
+import { createSecret } from "@posthorn/protocol";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { MemoryWorld } from "../../test/storage/memory/world.ts";
+import { Seal } from "../base/seal.ts";
+import { sealSecret } from "../engine/signing-keys.ts";
+import type { Storage } from "../storage/port.ts";
+import { findUnopened, replaceUnopened } from "./lost-seal-key.ts";
+
+const [NEW, LOST] = [1, 2].map((byte) => new Seal([Buffer.alloc(32, byte)])) as [Seal, Seal];
+
+let memory: MemoryWorld;
+let storage: Storage;
+let projectId: string;
+beforeEach(async () => {
+	memory = await MemoryWorld.open();
+	({ storage } = memory.world);
+	projectId = await memory.world.project();
+});
+afterEach(() => memory.world.dispose());
+
+async function createWebhook(seal: Seal, description: string): Promise<string> {
+	const id = memory.world.id("webhook");
+	const about = { id, projectId, url: "https://receiver.example/", description, events: ["a"] };
+	const limits = { maxInFlight: 1, createdAt: 0, maxPerProject: 1_000 };
+	await storage.createWebhook({ ...about, ...limits, ...sealSecret(seal, createSecret(), id) });
+	return id;
+}
+
+async function recorded(): Promise<unknown[]> {
+	const entries = await storage.listAudit({ projectId, limit: 100 });
+	return entries.reverse().map(({ action, target, detail, actor }) => [action, target?.name, detail, actor.kind]);
+}
+
+// A second run only listed the webhooks that the first hadn't reached, and nothing said why the others were paused.
+test("after a crash at any step, the audit log names each webhook that was paused", async () => {
+	await createWebhook(NEW, "kept");
+	const paused = await createWebhook(LOST, "");
+	await storage.updateWebhook({ projectId, webhookId: paused, patch: { status: "paused" } });
+	const active = await createWebhook(LOST, "Accounting");
+	const verbs = ["appendAudit", "updateWebhook", "resealSecret"] as const;
+	const lost = { reason: "seal_key_lost" };
+	let isDone = false;
+	for (let steps = 0; !isDone; steps++) {
+		let left = steps;
+		const failing: Storage = Object.create(storage);
+		for (const verb of verbs)
+			Object.assign(failing, {
+				[verb]: (p: never) => (left-- > 0 ? storage[verb](p) : Promise.reject(new Error("killed"))),
+			});
+		const unopened = await findUnopened(storage, NEW);
+		isDone = await replaceUnopened(failing, NEW, unopened).then(
+			() => true,
+			() => false,
+		);
+		const unreached = (await findUnopened(storage, NEW)).map(({ id }) => id);
+		const names = JSON.stringify(await recorded());
+		for (const [id, name] of [
+			[paused, "https://receiver.example/"],
+			[active, "Accounting"],
+		] as const)
+			if (!unreached.includes(id)) expect(names).toContain(name);
+	}
+	expect(await findUnopened(storage, NEW)).toEqual([]);
+	expect(await recorded()).toContainEqual(["webhook.paused", "Accounting", lost, "operator_key"]);
+	expect(await recorded()).toContainEqual(["webhook.secret_rotated", "Accounting", lost, "operator_key"]);
+	// It was paused before.
+	expect(await recorded()).not.toContainEqual(expect.arrayContaining(["webhook.paused", "https://receiver.example/"]));
+	expect((await storage.listWebhooks({ projectId, limit: 9 })).map(({ status }) => status).sort()).toEqual([
+		"active",
+		"paused",
+		"paused",
+	]);
+});
