@@ -6,7 +6,16 @@ import { type Fault, textFaults } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
 import { sealSecret } from "../engine/signing-keys.ts";
 import type { Guard } from "../net/egress.ts";
-import type { Backlog, By, Page, RegistryStorage, Storage, Webhook, WebhookPatch } from "../storage/port.ts";
+import type {
+	Backlog,
+	By,
+	Page,
+	RegistryStorage,
+	Storage,
+	Webhook,
+	WebhookPatch,
+	WebhookStatus,
+} from "../storage/port.ts";
 
 /** A webhook's first attempts that may be in flight concurrently. */
 export const MAX_IN_FLIGHT = { min: 1, max: 100, default: 1 } as const;
@@ -18,7 +27,10 @@ export interface WebhookLimits {
 }
 
 /** The fields of a webhook that its owner sets. */
-interface WebhookFields extends Pick<WebhookPatch, "url" | "description" | "events"> {
+interface WebhookFields {
+	readonly url?: string;
+	readonly description?: string;
+	readonly events?: readonly string[];
 	readonly max_in_flight?: number;
 	readonly standard_webhooks?: boolean;
 }
@@ -52,8 +64,11 @@ interface NewWebhookInput extends WebhookFields {
 	readonly events: readonly string[];
 }
 
-/** `from` says where to continue: `now` skips what is pending; `backlog`, the default, is only for resuming. */
-type WebhookChange = WebhookFields & Pick<WebhookPatch, "status" | "from">;
+interface WebhookChange extends WebhookFields {
+	readonly status?: WebhookStatus;
+	/** Where to continue: `now` skips what is pending; `backlog`, the default, is only for resuming. */
+	readonly from?: "backlog" | "now";
+}
 
 export interface WebhookView {
 	readonly webhook: Webhook;

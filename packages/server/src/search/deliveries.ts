@@ -32,9 +32,14 @@ export interface DeliveryFilter extends Omit<AttemptFilter, "statuses"> {
 	readonly tests: boolean | null;
 }
 
-export interface FoundDelivery extends Pick<AttemptSummary, "webhookId" | "seq" | "eventId" | "eventType" | "replay"> {
+export interface FoundDelivery {
+	readonly webhookId: string;
+	readonly seq: number;
+	readonly eventId: string;
+	readonly eventType: string;
 	/** In the event's data; null if it has none, is a test event, or has more bytes than {@link SEARCH.orderIdBytes}. */
 	readonly orderId: string | null;
+	readonly replay: number;
 	readonly state: DeliveryStateName;
 	readonly attempts: number;
 	/** Null before the first attempt of a replay or a test. */

@@ -1,7 +1,7 @@
 import type { SigningKey } from "@posthorn/protocol";
 import type { FailureReason } from "../../net/errors.ts";
 import type { Shortage } from "../../net/shortages.ts";
-import type { AttemptDetails, CLOSING_REASONS, NewAttempt } from "../../storage/port.ts";
+import type { AttemptDetails, CLOSING_REASONS, SentHeaders } from "../../storage/port.ts";
 
 /** The result of an attempt: a value, because sending never throws. The lifecycle switches over every `kind`. */
 export type Outcome = Answered | Unanswered | NotSent;
@@ -62,7 +62,7 @@ export interface Deferred {
 export type Sent = Answered | Unanswered | Cancelled | Deferred;
 
 /** The parts of the request that vary between attempts; the rest follows from the event. */
-export interface SentRequest extends NonNullable<NewAttempt["sent"]> {
+export interface SentRequest extends SentHeaders {
 	readonly url: string;
 }
 

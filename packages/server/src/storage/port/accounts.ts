@@ -35,8 +35,10 @@ export interface Membership {
 }
 
 /** A membership as the project sees it. */
-export interface Member extends Pick<Membership, "role" | "addedAt"> {
+export interface Member {
 	readonly account: Account;
+	readonly role: Role;
+	readonly addedAt: number;
 }
 
 /** The purpose of a one-time link. Only the hash of its token is stored. */

@@ -119,16 +119,19 @@ export interface NewAttempt {
 	 * What was sent in addition to the event; null if nothing was, because no connection opened or the delivery was
 	 * closed.
 	 */
-	readonly sent: {
-		/** The brand word in the header names and the user agent. */
-		readonly brand: string;
-		/** The value of the timestamp header, whole seconds. */
-		readonly timestamp: number;
-		/** The value of the signature header, 64 hexadecimal characters. */
-		readonly signature: string;
-		/** The signature for Standard Webhooks in base64, if the webhook asks for it. */
-		readonly standardSignature?: string;
-	} | null;
+	readonly sent: SentHeaders | null;
+}
+
+/** The parts of a request's headers that vary between attempts. */
+export interface SentHeaders {
+	/** The brand word in the header names and the user agent. */
+	readonly brand: string;
+	/** The value of the timestamp header, whole seconds. */
+	readonly timestamp: number;
+	/** The value of the signature header, 64 hexadecimal characters. */
+	readonly signature: string;
+	/** The signature for Standard Webhooks in base64, if the webhook asks for it. */
+	readonly standardSignature?: string;
 }
 
 /** A lane's progress: `position` and `open` of {@link LaneState}. */

@@ -70,9 +70,14 @@ export interface StoredSecret {
 	readonly sealedStandardDigest: Uint8Array | null;
 }
 
-/** `events`: the new set. An added type starts with the next event appended. */
-export interface WebhookPatch
-	extends Partial<Pick<Webhook, "url" | "description" | "events" | "maxInFlight" | "standardWebhooks" | "status">> {
+export interface WebhookPatch {
+	readonly url?: string;
+	readonly description?: string;
+	/** The new set. An added type starts with the next event appended. */
+	readonly events?: readonly string[];
+	readonly maxInFlight?: number;
+	readonly standardWebhooks?: boolean;
+	readonly status?: WebhookStatus;
 	/** With `now`, the cursor moves to the end of the log, and the backlog and pending retries aren't sent. */
 	readonly from?: "backlog" | "now";
 }

@@ -1,5 +1,7 @@
 import { randomBytes, randomInt } from "node:crypto";
 import { PROJECTS, ROOM } from "../../base/budgets.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { DatabaseObserver } from "../port/peers.ts";
 import type { PeerStorage, Storage } from "../port.ts";
 import { Room } from "../shared/room.ts";
 import { Database } from "./connection/database.ts";
@@ -10,7 +12,7 @@ import { readGauges } from "./lanes/lanes.ts";
 import { peersOf, Wakes } from "./leases/peers.ts";
 import { epochName } from "./log/log.ts";
 import { prepareDatabase } from "./migrations/index.ts";
-import { type NodeOptions, PostgresNode } from "./node.ts";
+import { PostgresNode } from "./node.ts";
 import { daysAhead, makeDays } from "./retention/partitions.ts";
 import { callsOf } from "./verbs.ts";
 
@@ -39,17 +41,24 @@ const LARGE_EVENT = sql(`
 	INSERT INTO posthorn.events (project_no, seq, type, created_at, published_at, id, body)
 	VALUES (0, $1::bigint, 0, 0, 0, $1::text, $2)`);
 
-/** By default, the lease's duration is that of budgets.ts. */
-export interface PostgresOptions extends Pick<NodeOptions, "clock">, Partial<Omit<NodeOptions, "clock">> {
+export interface PostgresOptions {
 	/**
 	 * `postgres://user:password@host/database`. The database must exist, and its user must be allowed to create a schema
 	 * in it. With several hosts, separated by commas, connections go to the one that accepts writes.
 	 */
 	readonly url: string;
+	/** The node's clock. Leases don't depend on it, so nodes' clocks may differ. */
+	readonly clock: Pick<Clock, "now">;
+	/** How long a lease lasts unless renewed, milliseconds. By default, that of budgets.ts. */
+	readonly leaseTermMs?: number;
 	/** Maximum size of the data of events published by SQL, bytes. By default, the value set by the last node to start. */
 	readonly maxEventBytes?: number;
+	/** Whether leases use `clock` instead of the database's: for tests that move time. */
+	readonly leasesByClock?: boolean;
 	/** Whether to migrate a schema of an earlier version, as by default. Otherwise it is refused. */
 	readonly migrates?: boolean;
+	/** Notified of connections, commits and leases. */
+	readonly observer?: DatabaseObserver;
 }
 
 /**

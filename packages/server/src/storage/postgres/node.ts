@@ -13,14 +13,12 @@ import { RightOfWay } from "./lanes/settle.ts";
 import { FIRST_TURN, type LeaseTime, type RungTurn } from "./leases/leases.ts";
 import { AttemptSweep } from "./retention/retention.ts";
 
-export interface NodeOptions {
-	/** The node's clock. Leases don't depend on it, so nodes' clocks may differ. */
+interface NodeOptions {
 	readonly clock: Pick<Clock, "now">;
 	/** How long a lease lasts unless renewed, in milliseconds. */
 	readonly leaseTermMs: number;
 	/** Whether leases use `clock` instead of the database's: for tests that move time. */
 	readonly leasesByClock: boolean;
-	/** Notified of connections, commits and leases. */
 	readonly observer: DatabaseObserver;
 }
 

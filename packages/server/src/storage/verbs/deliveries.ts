@@ -93,10 +93,15 @@ function newestAttemptOf(row: AttemptRow, webhookId: string): LatestAttempt["new
 /** The result for a delivery that doesn't exist. */
 export const NO_ATTEMPT: LatestAttempt = { newest: null, dismissed: false, next: null };
 
+interface DeliveryRef {
+	readonly webhookId: string;
+	readonly seq: number;
+}
+
 /** For each of these deliveries, in the same order. */
 export function* readLatest(
 	project: number,
-	{ deliveries }: { readonly deliveries: readonly Pick<Retry, "webhookId" | "seq">[] },
+	{ deliveries }: { readonly deliveries: readonly DeliveryRef[] },
 ): Steps<LatestAttempt[]> {
 	const numbers = new Map<string, number | null>();
 	for (const { webhookId } of deliveries)

@@ -1,6 +1,6 @@
 /** Pending attempts that users make early or cancel. The attempt keeps its number and its queue. */
 import type { By } from "../port/accounts.ts";
-import type { CancelTestResult, DeliveryKey, Retry, RetryNowResult, RetryPosition } from "../port/delivery.ts";
+import type { CancelTestResult, DeliveryKey, RetryNowResult, RetryPosition } from "../port/delivery.ts";
 import type { WaitingRetry } from "../port/history.ts";
 import { cancelledMark } from "../port/log.ts";
 import type { ProjectRef, WebhookRef } from "../port/registry.ts";
@@ -91,8 +91,14 @@ function positionOf(text: string): { readonly webhookId: string; readonly positi
 	return { webhookId, position: { queue: Number(queue), dueAt: Number(dueAt), seq: Number(seq) } };
 }
 
-type Queued = QueuedPosition & Pick<Retry, "attempt" | "replay">;
-type QueuedOfWebhook = Queued & Pick<Retry, "webhookId">;
+interface Queued extends QueuedPosition {
+	readonly attempt: number;
+	readonly replay: number;
+}
+
+interface QueuedOfWebhook extends Queued {
+	readonly webhookId: string;
+}
 
 /** Only if something waits there. */
 const ITS_LANE = new Fragment({

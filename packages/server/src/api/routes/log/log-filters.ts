@@ -1,7 +1,7 @@
 /** The filters that the lists of attempts and of deliveries have in common, and replays by filter. */
 
 import { isoTimeOrNull, LOG_FILTERS } from "@posthorn/protocol";
-import type { Static } from "typebox";
+import type { Static, TObject } from "typebox";
 import { LOG_READS, SEARCH } from "../../../base/budgets.ts";
 import { isId } from "../../../base/ids.ts";
 import type { FoundEvents } from "../../../search/references.ts";
@@ -17,7 +17,6 @@ import {
 	givenTime,
 	optional,
 	soughtId,
-	type strictObject,
 	TimeOrNull,
 	Type,
 	text,
@@ -100,7 +99,7 @@ export const positionOf = (cursor: string | undefined, pointer?: string): string
 
 export const cursorOf = (position: string | null): string | null => (position === null ? null : encodeCursor(position));
 
-export type GivenFilter = Static<ReturnType<typeof strictObject<typeof bodyFilters>>>;
+export type GivenFilter = Static<TObject<typeof bodyFilters>>;
 
 /** Values of a filter, or deliveries, that the audit log keeps, and characters of each. */
 const AUDITED = { values: 5, characters: 100 };

@@ -91,8 +91,11 @@ const DESCRIBE_HIDDEN = describeServer("SELECT '' AS system, 0::bigint AS timeli
 /** Not supported, not permitted, or missing. */
 const HIDDEN = /^(0A000|42501|42883)$/;
 
-interface ServerRow extends Pick<Server, "system" | "timeline" | "position"> {
+interface ServerRow {
 	readonly standby: boolean;
+	readonly system: string;
+	readonly timeline: number;
+	readonly position: number;
 	readonly no: number | null;
 	readonly id: string;
 	readonly epoch_system: string;

@@ -29,9 +29,13 @@ import {
 import { identified, lastOfType } from "./log.ts";
 
 /** An event on its way into its project's log. */
-interface NewRow extends Omit<LogEvent, "seq" | "type"> {
+interface NewRow {
 	readonly projectNo: number;
+	readonly id: string;
 	readonly type: number;
+	readonly createdAt: number;
+	readonly publishedAt: number;
+	readonly body: Uint8Array;
 }
 
 interface Resolved {
