@@ -234,7 +234,7 @@ test("the log says which events it doesn't list because a webhook is paused", as
 	const events = ["purchase.completed", "purchase.refunded"];
 	const { id } = await shop.webhook(receiver.url("/news"), { description: "Newsletter", events });
 	await shop.patch(shop.path(`/webhooks/${id}`), { status: "paused" });
-	// A publisher may say that an event is older than all that wait. It was left out of the note for that.
+	// The note left out events to which their publisher gave an earlier time than that of the oldest one.
 	const created_at = new Date(Date.now() - 3_600_000).toISOString();
 	const { body: event } = await shop.post(shop.path("/events"), { ...order("1005"), created_at });
 	await receiver.count(1);

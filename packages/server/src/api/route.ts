@@ -124,7 +124,7 @@ export interface Call<Q, B> {
 export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchema> {
 	readonly summary: string;
 	readonly description?: string;
-	/** By default, that of the other routes: see {@link routeIn}. */
+	/** By default, the one given to {@link routeIn}. */
 	readonly access?: Access;
 	/** The lowest role that a member needs. By default, viewer for GET and developer for other methods. */
 	readonly role?: Role;
@@ -184,7 +184,11 @@ export interface Route extends Omit<RouteRow<TSchema, TSchema, TSchema>, "handle
 	readonly faults?: (body: never) => readonly Fault[];
 }
 
-/** Defines routes that the document lists under a tag. @param access of rows that don't name another */
+/**
+ * Defines routes that the document lists under a tag.
+ *
+ * @param access of those whose row names no other
+ */
 export const routeIn =
 	(tag: string, access: Access) =>
 	<Q extends TSchema = TSchema, B extends TSchema = TSchema, R extends TSchema = TSchema>(

@@ -22,8 +22,8 @@ export const CACHED_NAMES = 20_000;
 export const POOLS = { publish: 2, settle: 2, engine: 3, access: 1, people: 4, waiting: 5 } as const;
 
 /**
- * A node's connections to PostgreSQL: those that stay open, additional ones that briefly check the server, and what it
- * works with at all (one for each pool, one to listen, one to check).
+ * A node's connections to PostgreSQL: those that stay open, additional ones that briefly check the server, and the fewest
+ * with which it works (one for each pool, one to listen, one to check).
  */
 export const DATABASE_CONNECTIONS = {
 	lasting: Object.values<number>(POOLS).reduce((sum, count) => sum + count, 1),

@@ -64,7 +64,10 @@ export type StorageErrorCode =
 	| "in_use"
 	/** The disk is full, or the file can't grow. */
 	| "full"
-	/** The database is damaged, perhaps only rows of some projects; the file isn't one; or a newer version wrote it. */
+	/**
+	 * The database is damaged, perhaps only rows of some projects; the file isn't one; a newer version wrote it; or it
+	 * refuses this user, or something in it prevents the call, such as a trigger.
+	 */
 	| "unusable"
 	/**
 	 * Another session has locked one project's rows for longer than a call may wait. Other projects aren't affected.

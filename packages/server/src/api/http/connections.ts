@@ -250,7 +250,7 @@ export class Connections {
 
 	#opened(socket: Socket): void {
 		const address = socket.remoteAddress ?? "";
-		// It recognizes IPv4 addresses in IPv6's form, too.
+		// A BlockList also finds IPv4 addresses that are written as IPv6 (::ffff:192.0.2.1).
 		const isProxy = this.#proxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 		const network = isProxy ? PROXY : networkOf(address);
 		if (this.budget.refusal(network, 1) !== null) this.#freeSome(network);

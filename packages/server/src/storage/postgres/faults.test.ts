@@ -184,8 +184,8 @@ describe("an unavailable database", () => {
 		expect(await settle()).toBe("settled");
 	});
 
-	// Those outcomes were refused, too. Their requests were repeated, also while the cause lasted.
-	test("outcomes wait for as long as something in the database prevents that they are written", async () => {
+	// Such outcomes were dropped, and their requests repeated, even while the cause lasted.
+	test("outcomes wait while something in the database keeps them from being written", async () => {
 		const project = await world.project();
 		const webhook = await world.webhook(project, ["a"]);
 		const events = await world.publish(project, "a", "a", "a");

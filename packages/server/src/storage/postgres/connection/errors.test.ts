@@ -28,7 +28,7 @@ test("recognizes the end of a session in any language", () => {
 	for (const code of ["57014", "25P02", "42501"]) expect(isConnectionLost(reported({ code })), code).toBe(false);
 });
 
-describe("what the database reports", () => {
+describe("an error that the database reports", () => {
 	// The service took these for bugs, and repeated requests whose outcomes were not written.
 	test.each([
 		["P0001", {}, "unusable"],
@@ -40,7 +40,7 @@ describe("what the database reports", () => {
 		["0A000", { routine: "RevalidateCachedQuery" }, "lost"],
 		["55000", { severity: "FATAL" }, "unusable"],
 		["42704", { severity: "FATAL" }, "unusable"],
-	])("as %s %o is its state, and not a fault of ours", (code, fields, expected) => {
+	])("with the code %s %o is an outage, not a bug", (code, fields, expected) => {
 		expect(storageError(reported({ code, ...fields }))).toMatchObject({ code: expected });
 	});
 
@@ -50,12 +50,12 @@ describe("what the database reports", () => {
 		["42601", {}],
 		["54000", { routine: "index_form_tuple" }],
 		["0A000", { routine: "transformStmt" }],
-	])("as %s %o is a fault of ours", (code, fields) => {
+	])("with the code %s %o is a bug", (code, fields) => {
 		const error = reported({ code, ...fields });
 		expect(storageError(error)).toBe(error);
 	});
 
-	test("is passed on with its hint, which says what to raise", () => {
+	test("is reported with its hint, which says what to raise", () => {
 		const hint = 'You might need to increase "max_locks_per_transaction".';
 		expect(storageError(reported({ code: "53200", hint }))).toMatchObject({ message: expect.stringContaining(hint) });
 	});

@@ -22,17 +22,17 @@ const AWAY = /^(08|53|57P0[1-5]|57014|25P0[2-4]|25006|58|72)/;
 /** … and of one that refuses this program, or lacks something that it needs. */
 const CLOSED_TO_US = /^(28|3D000|42501)/;
 /**
- * … and of a reason in the database that is neither the statement nor its values: triggers, event triggers and functions
- * of others, tables that may not change as they are, a foreign server, damage.
+ * … and of one that prevents a correct statement with correct values: because of others' triggers, event triggers or
+ * functions, a table in the wrong state, a foreign server, or damage.
  */
 const HINDERED = /^(09|38|39|55|HV|P0|XX)/;
-/** Of those that end a session. Their severity says so too, but in the server's language. */
+/** Codes of errors that end a session. The severity says so as well, but in the server's language. */
 const ENDS_SESSION = /^(57P0[1245]|25P0[34])/;
 const FATAL = /^(FATAL|PANIC)$/;
-/** PostgreSQL assigns no more transaction ids, because it couldn't tell old ones from new ones. */
+/** PostgreSQL refuses to assign transaction ids when they are about to wrap around. */
 const LIMIT_EXCEEDED = "54000";
 const ASSIGNS_IDS = /^GetNew(Transaction|MultiXact)Id$/;
-/** Columns of a prepared statement's result have other types since a table was altered. */
+/** A prepared statement would return other types than before, because a table was altered. */
 const UNSUPPORTED = "0A000";
 const CHECKS_PLAN = "RevalidateCachedQuery";
 
@@ -94,10 +94,10 @@ export const isStartupRefused = (error: unknown): boolean =>
 const isFatal = ({ severity = "", code = "" }: DatabaseError): boolean =>
 	FATAL.test(severity) || ENDS_SESSION.test(code);
 
-/** The session keeps the statement as it was prepared, so it is as good as gone. */
+/** The session keeps the outdated statement, so only another session can run it. */
 const isPlanOutdated = ({ code, routine }: DatabaseError): boolean => code === UNSUPPORTED && routine === CHECKS_PLAN;
 
-/** Whether the connection is gone, or of no more use, so that the result of its last statement may be unknown. */
+/** Whether the connection is gone or can't be used again. The result of its last statement may be unknown. */
 export function isConnectionLost(error: unknown): boolean {
 	if (error instanceof DatabaseError) return isFatal(error) || isPlanOutdated(error);
 	return error instanceof Error && (isSystemError(error) || BROKEN.test(error.message));
@@ -218,14 +218,14 @@ export function storageError(error: unknown): unknown {
 			`PostgreSQL refuses (${message}): something in the database prevents it, such as a trigger, a publication or damage. ` +
 				"Remove the cause; pending work then continues.",
 		);
-	// Of a new connection.
+	// What remains refuses a new connection.
 	if (isFatal(error as DatabaseError)) return failure("unusable", closed(message));
 	return error;
 }
 
 /**
- * Translates what only went wrong because a connection couldn't be opened, whatever it is: a server that stopped offering
- * TLS, or isn't PostgreSQL. Any other error is returned unchanged, also what {@link storageError} translates.
+ * Translates errors of opening a connection that {@link storageError} doesn't recognize: the server stopped offering TLS,
+ * or isn't PostgreSQL. Returns all others unchanged.
  */
 export function connectError(error: unknown): unknown {
 	const isUnknown = error instanceof DatabaseError || (error instanceof Error && error.constructor === Error);

@@ -15,7 +15,7 @@ export interface DatabaseFacts {
 	/** Whether this user may migrate the schema, or create it; whether the server accepts writes at all. */
 	readonly mayPrepare: boolean;
 	readonly readOnly: boolean;
-	/** Whether this user may create, read and drop the tables of days, if there are any. */
+	/** Whether this user may create, read and drop the daily tables of the delivery log; true if there is no log yet. */
 	readonly mayKeepLog: boolean;
 	/** Whether a standby is the reason for `readOnly`. */
 	readonly isStandby: boolean;

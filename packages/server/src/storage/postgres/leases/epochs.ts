@@ -70,7 +70,7 @@ const JOIN_TIMEOUT_MS = 60_000;
 const COMMIT_DURABLY = `set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'remote_apply'
 	THEN 'remote_apply' ELSE 'on' END, false)`;
 
-/** Like the other limits of a session, which are startup settings. Before PostgreSQL 17, this one is unknown. */
+/** Not a startup setting like the other limits of a session, because PostgreSQL refuses it there before version 17. */
 const LIFT_LIMIT = `CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL
 	THEN set_config('transaction_timeout', '0', false) END`;
 

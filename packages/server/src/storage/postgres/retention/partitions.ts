@@ -136,8 +136,8 @@ const IS_TAKEN = sql(`
 	SELECT FROM pg_catalog.pg_class WHERE relnamespace = 'posthorn'::regnamespace AND relname = $1`);
 
 /**
- * The owner of the log, if that is another role to which this user may give tables. Otherwise users of that role who come
- * later, such as after their credentials were replaced, could neither read nor drop the days.
+ * The owner of the log, if this is another role to which the user may give tables. New days are given to it: other
+ * members of that role, such as the user that replaces this one, couldn't read or drop them otherwise.
  */
 const OTHER_OWNER = sql(`
 	SELECT quote_ident(pg_get_userbyid(c.relowner)) AS name
@@ -161,7 +161,7 @@ export async function makeDays(c: Session, days: readonly Day[]): Promise<void> 
 		if ((await c.row(IS_TAKEN, table)) !== undefined)
 			throw new StorageError(
 				"unusable",
-				`The table posthorn.${table} isn't a partition of posthorn.attempts (any more), so attempts of this day can't ` +
+				`The table posthorn.${table} isn't a partition of posthorn.attempts, so attempts of this day can't ` +
 					"be logged: attach it, or move it to another schema. Pending work then continues.",
 			);
 		const { from, to } = boundsOf(day);
