@@ -42,7 +42,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 
 const NOT_ITS_OWNER = fault(
 	"Schema",
-	"This user may not create and drop the tables of days, because it isn't the owner of posthorn.attempts: make it the " +
+	"This user may not create and drop the daily tables of the delivery log, because it isn't the owner of posthorn.attempts: make it the " +
 		"owner of the schema posthorn and of everything in it, as docs/operations/backup.md shows.",
 );
 
