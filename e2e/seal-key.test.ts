@@ -4,12 +4,13 @@ import { once } from "node:events";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { SEAL_CHECK, Seal, sealCheck } from "@posthorn/server/config";
 import { Posthorn, unusedPort } from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { within } from "@posthorn/testkit/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { COMMAND, doctor, run } from "../packages/cli/test/doctor.fixture.ts";
+import { Seal } from "../packages/server/src/base/seal.ts";
+import { SEAL_CHECK, sealCheck } from "../packages/server/src/base/seal-check.ts";
 import { purchase, Shop } from "./shop.ts";
 
 let server: PostgresServer;
@@ -95,7 +96,7 @@ test("nodes replace their seal key one after the other, while they deliver", asy
 	expect(await sealOf(shop)).toMatchObject({ state: "ok", text: "Matches the database." });
 });
 
-// Without a way on, the whole database was lost along with the key: no service started on it.
+// The whole database was lost along with its key: no service could start on it.
 test.each(["SQLite", "PostgreSQL"])(
 	"on %s, a database outlives its seal key: webhooks get new secrets",
 	async (name) => {

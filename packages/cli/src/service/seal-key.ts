@@ -1,13 +1,5 @@
-import {
-	type Config,
-	makeSealKeys,
-	openSealCheck,
-	SEAL_CHECK,
-	Seal,
-	sealCheck,
-	storedSealKeys,
-} from "@posthorn/server/config";
-import { findUnopened, replaceUnopened, type UnopenedWebhook } from "@posthorn/server/lost-seal-key";
+import { type Config, makeSealKeys, readSealKeyFile } from "@posthorn/server/config";
+import { findUnopened, replaceUnopened, startsWith, type UnopenedWebhook } from "@posthorn/server/lost-seal-key";
 import { openSqliteStorage } from "@posthorn/server/storage/sqlite";
 import { confirm } from "../client/confirm.ts";
 import { note, plural, printJson, printTable } from "../client/output.ts";
@@ -23,38 +15,35 @@ export interface LostSealKeyOptions {
 
 /**
  * `posthorn seal-key --lost`: makes a database usable whose seal key is lost. Webhooks whose secrets the current key
- * doesn't open are paused and get new secrets, to be rotated by their owners.
+ * doesn't open are paused; their owners then rotate the secrets and resume them.
  */
 export async function replaceLostSealKey({ databaseUrl, yes, json }: LostSealKeyOptions): Promise<void> {
 	const config = configOf({ databaseUrl });
 	const storage = await open(config);
-	let replaced: readonly UnopenedWebhook[];
 	try {
 		const keys = currentKeys(config);
-		const check = await storage.getSetting({ name: SEAL_CHECK });
-		const isRight = keys !== null && check !== null && fits(keys, check);
-		replaced = await findUnopened(storage, keys && new Seal(keys));
-		if (isRight && replaced.length === 0) {
-			note("Nothing to do: the seal key opens every secret.");
-		} else {
-			if (!isRight && check !== null) expectNoOtherKey(config, check);
+		const unopened = await findUnopened(storage, keys);
+		const { starts, webhooks } = unopened;
+		if (starts && webhooks.length === 0) note("Nothing to do: the seal key opens every secret.");
+		else {
+			const hidden = starts ? null : hiddenKeys(config);
+			if (hidden !== null && (await startsWith(storage, hidden)))
+				throw new UsageError([
+					`The seal key isn't lost: ${config.sealKeyFile} has it, but POSTHORN_SEAL_KEY (or _FILE) is set to another one. Remove that setting.`,
+				]);
 			await confirm(
-				`${keys ? "Use this seal key" : "Create a seal key"}, and give up what it doesn't open? ${plural(replaced.length, "webhook")} will be paused and need new secrets, even if the lost key is found later.`,
+				`${keys ? "Use this seal key" : "Create a seal key"}, and give up what it doesn't open? ${plural(webhooks.length, "webhook")} will be paused and need new secrets, even if the lost key is found later.`,
 				yes,
 			);
 			// While the question waited, a node with another key may have started.
 			await expectUnused(config);
-			const all = keys ?? newKeys(config);
-			await replaceUnopened(storage, new Seal(all), replaced);
-			// Last, so that a service doesn't start on a half-finished database. The last key may have sealed other secrets: as
-			// after any start with several keys, the first fits once it has sealed them all.
-			if (!isRight) await storage.setSetting({ name: SEAL_CHECK, value: sealCheck(new Seal(all.slice(-1))) });
-			if (replaced.length === 0) note("No webhook needs a new secret. Start the service.");
+			await replaceUnopened(storage, keys ?? newKeys(config), unopened);
+			if (webhooks.length === 0) note("No webhook needs a new secret. Start the service.");
 		}
+		report(webhooks, json);
 	} finally {
 		await storage.close();
 	}
-	report(replaced, json);
 }
 
 function report(replaced: readonly UnopenedWebhook[], json: boolean | undefined): void {
@@ -74,7 +63,7 @@ function report(replaced: readonly UnopenedWebhook[], json: boolean | undefined)
 
 /** Null if there is none yet. */
 function currentKeys({ sealKeys, sealKeyFile }: Config): readonly Uint8Array[] | null {
-	return sealKeys ?? (sealKeyFile === null ? null : asSetting(() => storedSealKeys(sealKeyFile)));
+	return sealKeys ?? (sealKeyFile === null ? null : asSetting(() => readSealKeyFile(sealKeyFile)));
 }
 
 function newKeys({ sealKeyFile, database }: Config): readonly Uint8Array[] {
@@ -93,24 +82,9 @@ function asSetting<T>(read: () => T): T {
 	}
 }
 
-/** A key in the settings hides the file, which may have the right one. */
-function expectNoOtherKey({ sealKeys, sealKeyFile: file }: Config, check: string): void {
-	if (sealKeys === null || file === null) return;
-	const others = asSetting(() => storedSealKeys(file));
-	if (others !== null && fits(others, check))
-		throw new UsageError([
-			`The seal key isn't lost: ${file} has it, but POSTHORN_SEAL_KEY (or _FILE) is set to another one. Remove that setting.`,
-		]);
-}
-
-function fits(keys: readonly Uint8Array[], check: string): boolean {
-	try {
-		openSealCheck(new Seal(keys), check);
-		return true;
-	} catch {
-		return false;
-	}
-}
+/** The keys in the file if the settings have others, which take precedence; null if there are none. */
+const hiddenKeys = ({ sealKeys, sealKeyFile }: Config): readonly Uint8Array[] | null =>
+	sealKeys === null || sealKeyFile === null ? null : asSetting(() => readSealKeyFile(sealKeyFile));
 
 /** A node that runs has the key in memory, and couldn't open what is sealed with another one. */
 async function expectUnused({ database }: Config): Promise<void> {

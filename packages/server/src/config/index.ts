@@ -3,18 +3,9 @@ import { dirname, join } from "node:path";
 import { isQuoted, type Parsed, shown } from "./parsers.ts";
 import { fileVariableOf, flagOf, SETTINGS, type Setting, type SettingKey, variableOf } from "./settings.ts";
 
-export { Seal } from "../base/seal.ts";
 export { localUrl } from "./local-url.ts";
 export type { LogLevel } from "./parsers.ts";
-export {
-	makeSealKeys,
-	openSealCheck,
-	readOrMakeSealKeys,
-	readSealKeys,
-	SEAL_CHECK,
-	sealCheck,
-	storedSealKeys,
-} from "./seal-key.ts";
+export { makeSealKeys, readOrMakeSealKeys, readSealKeyFile, readSealKeys } from "./seal-key.ts";
 export { fileVariableOf, flagOf, hasFlag, SETTINGS, type SettingKey, variableOf } from "./settings.ts";
 
 type ValueOf<K extends SettingKey> = ReturnType<(typeof SETTINGS)[K]["parse"]> extends Parsed<infer T> ? T : never;

@@ -2,7 +2,8 @@ import { randomBytes, randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { createFolder } from "../base/folders.ts";
-import { SEAL_KEY_BYTES, type Seal } from "../base/seal.ts";
+import { SEAL_KEY_BYTES } from "../base/seal.ts";
+import { IF_SEAL_KEY_LOST } from "../base/seal-check.ts";
 import { sealKeys } from "./parsers.ts";
 
 /** Only its owner may read it. */
@@ -10,7 +11,6 @@ const MODE = 0o600;
 /** The database is in this folder too. */
 const FOLDER_MODE = 0o700;
 const OTHERS = 0o077;
-const IF_LOST = "If the key is lost for good: posthorn seal-key --help";
 
 /**
  * Reads the seal key from its file, or creates it there if neither it nor its database exists yet. The file may have
@@ -37,8 +37,8 @@ export function makeSealKeys(
 	file: string,
 	database: string,
 ): { readonly keys: readonly Uint8Array[]; readonly made: boolean } {
-	const made = makeSealKey(file, database);
-	const keys = storedSealKeys(file);
+	const made = writeNewKey(file, database);
+	const keys = readSealKeyFile(file);
 	// Its name exists, so it wasn't created, and leads nowhere.
 	if (keys === null)
 		throw new Error(`The seal key ${file} is a link to a file that doesn't exist: restore that, or delete the link.`);
@@ -54,11 +54,11 @@ export function readSealKeys(file: string, database: string): readonly Uint8Arra
 	// Another process that is just starting creates an empty database, then the key, and then fills the database. So
 	// whether it has begun is checked before the key is read, and whether it exists, afterwards.
 	const begun = (fs.statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0;
-	const existing = storedSealKeys(file);
+	const existing = readSealKeyFile(file);
 	if (existing === null && begun)
 		throw new Error(
 			`The database ${database} exists, but its seal key ${file} is missing: restore your copy of the key, or set it ` +
-				`as POSTHORN_SEAL_KEY. ${IF_LOST}`,
+				`as POSTHORN_SEAL_KEY. ${IF_SEAL_KEY_LOST}`,
 		);
 	if (existing !== null && !fs.existsSync(database))
 		throw new Error(
@@ -73,7 +73,7 @@ export function readSealKeys(file: string, database: string): readonly Uint8Arra
  *
  * @throws Error with a message for users if it is malformed, can't be read, or is readable by others
  */
-export function storedSealKeys(file: string): readonly Uint8Array[] | null {
+export function readSealKeyFile(file: string): readonly Uint8Array[] | null {
 	let text: string;
 	try {
 		text = fs.readFileSync(file, "utf8");
@@ -89,7 +89,7 @@ export function storedSealKeys(file: string): readonly Uint8Array[] | null {
 	const parsed = sealKeys(text);
 	if (!parsed.ok)
 		throw new Error(
-			`The seal key ${file} is damaged: each line must be ${SEAL_KEY_BYTES} bytes in base64. Restore your copy. ${IF_LOST}`,
+			`The seal key ${file} is damaged: each line must be ${SEAL_KEY_BYTES} bytes in base64. Restore your copy. ${IF_SEAL_KEY_LOST}`,
 		);
 	return parsed.value;
 }
@@ -100,7 +100,7 @@ export function storedSealKeys(file: string): readonly Uint8Array[] | null {
  *
  * @returns whether it was created here; false if another process was faster and its key counts
  */
-function makeSealKey(file: string, database: string): boolean {
+function writeNewKey(file: string, database: string): boolean {
 	// A link that leads nowhere: an empty database would look like the real one once the link leads to the key again.
 	if (fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined) return false;
 	const folder = dirname(file);
@@ -148,28 +148,3 @@ function flushed(descriptor: number, text?: string): void {
 }
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
-
-/** A value that only the right seal key opens; stored at the first start. */
-export const SEAL_CHECK = "seal_check";
-
-export const sealCheck = (seal: Seal): string => seal.seal(Buffer.from(SEAL_CHECK), SEAL_CHECK).toString("base64");
-
-/**
- * Checks the seal key: with another one than the secrets were sealed with, no webhook's requests could be signed.
- *
- * @param sealed the stored check value
- * @returns whether the first key sealed it
- * @throws Error with a message for users
- */
-export function openSealCheck(seal: Seal, sealed: string): boolean {
-	try {
-		return seal.reseal(Buffer.from(sealed, "base64"), SEAL_CHECK) === null;
-	} catch (cause) {
-		throw new Error(
-			"The seal key is not the one that this database's secrets are sealed with. Restore the right one (POSTHORN_SEAL_KEY, or " +
-				"the key file next to the database): without it, no webhook's requests can be signed. If the key was replaced after " +
-				`this backup was made, add the old key after the new one. ${IF_LOST}`,
-			{ cause },
-		);
-	}
-}

@@ -1,6 +1,6 @@
 import { DATABASE_CONNECTIONS } from "../base/budgets.ts";
+import { SEAL_CHECK } from "../base/seal-check.ts";
 import type { Config } from "../config/index.ts";
-import { SEAL_CHECK } from "../config/seal-key.ts";
 import { apartText } from "../engine/retention-clock.ts";
 import { CLOCK_JUMPED, CLOCK_SEEN, QUARANTINE } from "../storage/port.ts";
 import { type ConnectionLimit, type DatabaseFacts, examinePostgres } from "../storage/postgres/connection/examine.ts";

@@ -6,7 +6,7 @@ import { sealSecret } from "../engine/signing-keys.ts";
 import type { Storage } from "../storage/port.ts";
 import { findUnopened, replaceUnopened } from "./lost-seal-key.ts";
 
-const [NEW, LOST] = [1, 2].map((byte) => new Seal([Buffer.alloc(32, byte)])) as [Seal, Seal];
+const [NEW, LOST] = [1, 2].map((byte) => [Buffer.alloc(32, byte)]) as [Buffer[], Buffer[]];
 
 let memory: MemoryWorld;
 let storage: Storage;
@@ -18,11 +18,11 @@ beforeEach(async () => {
 });
 afterEach(() => memory.world.dispose());
 
-async function createWebhook(seal: Seal, description: string): Promise<string> {
+async function createWebhook(keys: Buffer[], description: string): Promise<string> {
 	const id = memory.world.id("webhook");
 	const about = { id, projectId, url: "https://receiver.example/", description, events: ["a"] };
 	const limits = { maxInFlight: 1, createdAt: 0, maxPerProject: 1_000 };
-	await storage.createWebhook({ ...about, ...limits, ...sealSecret(seal, createSecret(), id) });
+	await storage.createWebhook({ ...about, ...limits, ...sealSecret(new Seal(keys), createSecret(), id) });
 	return id;
 }
 
@@ -52,7 +52,7 @@ test("after a crash at any step, the audit log names each webhook that was pause
 			() => true,
 			() => false,
 		);
-		const unreached = (await findUnopened(storage, NEW)).map(({ id }) => id);
+		const unreached = (await findUnopened(storage, NEW)).webhooks.map(({ id }) => id);
 		const names = JSON.stringify(await recorded());
 		for (const [id, name] of [
 			[paused, "https://receiver.example/"],
@@ -60,7 +60,7 @@ test("after a crash at any step, the audit log names each webhook that was pause
 		] as const)
 			if (!unreached.includes(id)) expect(names).toContain(name);
 	}
-	expect(await findUnopened(storage, NEW)).toEqual([]);
+	expect(await findUnopened(storage, NEW)).toEqual({ starts: true, webhooks: [] });
 	expect(await recorded()).toContainEqual(["webhook.paused", "Accounting", lost, "operator_key"]);
 	expect(await recorded()).toContainEqual(["webhook.secret_rotated", "Accounting", lost, "operator_key"]);
 	// It was paused before.

@@ -1,17 +1,26 @@
 /**
- * What is left to do once a seal key is lost: nothing can open the secrets that it sealed, so they are replaced. Their
- * webhooks are paused, because receivers would refuse the new signatures until they have the next secret.
+ * Replaces what a lost seal key has sealed, for `posthorn seal-key --lost`. Nothing can open those secrets, so each is
+ * replaced with one that nobody knows, and its webhook is paused: its receiver would refuse the new signatures. The owner
+ * then rotates the secret, gives it to the receiver, and resumes the webhook.
  */
 import { createSecret } from "@posthorn/protocol";
 import { pagesOf } from "../base/collections.ts";
 import { IdSource } from "../base/ids.ts";
-import type { Seal } from "../base/seal.ts";
+import { Seal } from "../base/seal.ts";
+import { openSealCheck, SEAL_CHECK, sealCheck } from "../base/seal-check.ts";
 import { sealSecret } from "../engine/signing-keys.ts";
 import type { Storage, Webhook } from "../storage/port.ts";
 
 type Verbs = Pick<
 	Storage,
-	"listProjects" | "listSecrets" | "getWebhook" | "updateWebhook" | "resealSecret" | "appendAudit"
+	| "listProjects"
+	| "listSecrets"
+	| "getWebhook"
+	| "updateWebhook"
+	| "resealSecret"
+	| "appendAudit"
+	| "getSetting"
+	| "setSetting"
 >;
 
 /** A webhook whose secret can't be opened. */
@@ -19,25 +28,45 @@ export interface UnopenedWebhook extends Pick<Webhook, "projectId" | "id" | "url
 	readonly sealedDigest: Uint8Array;
 }
 
-/** @param seal null if there is no seal key, so that nothing can be opened */
-export async function findUnopened(storage: Verbs, seal: Seal | null): Promise<readonly UnopenedWebhook[]> {
-	const unopened: UnopenedWebhook[] = [];
+/** What the current keys don't open. */
+interface Unopened {
+	/** Whether a service with these keys starts. */
+	readonly starts: boolean;
+	readonly webhooks: readonly UnopenedWebhook[];
+}
+
+/** @param keys null if there are none, so that nothing can be opened */
+export async function findUnopened(storage: Verbs, keys: readonly Uint8Array[] | null): Promise<Unopened> {
+	const seal = keys && new Seal(keys);
+	const webhooks: UnopenedWebhook[] = [];
 	for await (const { id: projectId } of pagesOf((page) => storage.listProjects(page)))
 		for await (const { id, sealedDigest } of pagesOf((page) => storage.listSecrets({ projectId, ...page }))) {
-			if (opens(seal, sealedDigest, id)) continue;
+			if (seal !== null && succeeds(() => seal.open(sealedDigest, id))) continue;
 			const webhook = await storage.getWebhook({ projectId, webhookId: id });
 			if (webhook === null) continue;
 			const { url, description, status } = webhook;
-			unopened.push({ projectId, id, url, description, status, sealedDigest });
+			webhooks.push({ projectId, id, url, description, status, sealedDigest });
 		}
-	return unopened;
+	return { starts: keys !== null && (await startsWith(storage, keys)), webhooks };
+}
+
+/** Whether a service with these keys starts on a database that one has used before. */
+export async function startsWith(storage: Pick<Storage, "getSetting">, keys: readonly Uint8Array[]): Promise<boolean> {
+	const check = await storage.getSetting({ name: SEAL_CHECK });
+	return check !== null && succeeds(() => openSealCheck(new Seal(keys), check));
 }
 
 /**
- * Pauses each webhook, then replaces its secret by one that nobody knows. May be repeated after a crash. What it is about
- * to do is recorded first: only the audit log then names all webhooks, and tells their owners why they are paused.
+ * Pauses each webhook, replaces its secret, and lets a service with these keys start. May be repeated after a crash. What
+ * it is about to do is recorded first: only the audit log then names all webhooks, and tells their owners why they are
+ * paused.
  */
-export async function replaceUnopened(storage: Verbs, seal: Seal, webhooks: readonly UnopenedWebhook[]): Promise<void> {
+export async function replaceUnopened(
+	storage: Verbs,
+	keys: readonly Uint8Array[],
+	{ starts, webhooks }: Unopened,
+): Promise<void> {
+	const seal = new Seal(keys);
 	const ids = new IdSource({ now: Date.now });
 	for (const { projectId, id, url, description, status, sealedDigest } of webhooks) {
 		const target = { kind: "webhook", id, name: description || url };
@@ -49,6 +78,9 @@ export async function replaceUnopened(storage: Verbs, seal: Seal, webhooks: read
 		const secret = sealSecret(seal, createSecret(), id);
 		await storage.resealSecret({ projectId, webhookId: id, from: sealedDigest, ...secret });
 	}
+	// Last, so that a service doesn't start on a half-finished database. The last key may have sealed other secrets: as
+	// after any start with several keys, the first fits once it has sealed them all.
+	if (!starts) await storage.setSetting({ name: SEAL_CHECK, value: sealCheck(new Seal(keys.slice(-1))) });
 }
 
 /** Who may run the command may also read the operator's key, or replace it. */
@@ -57,9 +89,10 @@ const BY_OPERATOR = {
 	detail: { reason: "seal_key_lost" },
 } as const;
 
-function opens(seal: Seal | null, sealed: Uint8Array, webhookId: string): boolean {
+function succeeds(open: () => unknown): boolean {
 	try {
-		return seal !== null && seal.open(sealed, webhookId).length > 0;
+		open();
+		return true;
 	} catch {
 		return false;
 	}
