@@ -55,14 +55,16 @@ Examples:
   posthorn operator-key --new
   posthorn operator-key --new --yes --env-file /etc/posthorn/posthorn.env > operator-key.txt`,
 	"seal-key": `
-Only if the key can't be found: not in a backup, not in a secret store, and not on a machine where a node still runs.
+Use it only if you can't find the key: not in a backup, not in a secret store, and not on a machine where a node still
+runs. To replace a key that isn't lost, list two keys instead: see docs/operations/backup.md.
+
 Stop the service first, and copy the database: this can't be undone. With SQLite, the command creates a new key file if
-there is none, so move a damaged one away; otherwise it uses the key that is configured, so set a new POSTHORN_SEAL_KEY
-first. Webhooks whose secrets that key doesn't open are paused, and their secrets replaced; the projects' audit logs
-name them. Events are kept, and wait. Start the service, then for each of these webhooks: rotate its secret, give the
-new one to its receiver, and resume it. If the command is interrupted, run it again. Like starting the service, it
-migrates the database to this version's schema. To replace a key that isn't lost, list two keys instead: see
-docs/operations/backup.md.
+there is none, so move a damaged one away. Otherwise it uses the configured key, so set a new POSTHORN_SEAL_KEY first.
+Webhooks whose secrets that key doesn't open are paused, and their secrets replaced. Their events are kept, and wait. If
+the command is interrupted, run it again. Like starting the service, it migrates the database to this version's schema.
+
+Then start the service. For each of these webhooks, which the projects' audit logs name, too: rotate its secret, give the
+new one to its receiver, and resume it.
 
 Examples:
   posthorn seal-key --lost

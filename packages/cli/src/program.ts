@@ -70,7 +70,7 @@ export function createProgram(): Command {
 		.action(async (_, self: Command) =>
 			(await import("./service/operator-key.ts")).newOperatorKey(self.optsWithGlobals()),
 		);
-	command("seal-key", "Make a database usable whose seal key is lost: its webhooks need new secrets.")
+	command("seal-key", "Replace the secrets that a lost seal key sealed, so that the service starts again.")
 		.requiredOption("--lost", "give up the secrets that the current key doesn't open")
 		.option("--database-url <url>", "the service's database (POSTHORN_DATABASE_URL)")
 		.option("--yes", "don't ask")
