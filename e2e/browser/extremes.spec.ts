@@ -260,7 +260,7 @@ test("the log says which events it doesn't list because a webhook is paused", as
 	await expect(page.getByRole("table", { name: "Deliveries" }).getByRole("row")).toHaveCount(1 + 1);
 	await expect(note).toHaveCount(0);
 	await page.goto(dashboard.project("/logs?type=purchase.completed"));
-	await expect(page.getByText("Of all types, 1 event for Newsletter (paused) waits")).toBeVisible();
+	await expect(page.getByText("Across all types, 1 event for Newsletter (paused) waits")).toBeVisible();
 	// With nothing in the list, too.
 	await page.goto(dashboard.project(`/logs?webhook_id=${id}`));
 	await expect(page.getByText("Nothing matches")).toBeVisible();

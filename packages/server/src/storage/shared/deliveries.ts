@@ -127,13 +127,15 @@ export function summaryOf(row: AttemptRow, { webhookId, eventType }: AttemptName
 	};
 }
 
-/** Order ids by the numbers of their events: those that a page has read so far; null if it doesn't show them. */
-export type OrderIds = Map<number, string | null> | null;
+/** Order ids by the numbers of their events: those that a page has read so far. */
+export type OrderIds = Map<number, string | null>;
 
-export const orderIdsFor = ({ orderIdBytes }: ListPage): OrderIds => (orderIdBytes === undefined ? null : new Map());
+/** Null if the page doesn't show order ids. */
+export const orderIdsFor = ({ orderIdBytes }: ListPage): OrderIds | null =>
+	orderIdBytes === undefined ? null : new Map();
 
 /** `order_body` is the text of the event's body, or null if it isn't to be read. */
-function orderIdOf({ order_body: body }: AttemptRow, seq: number, orderIds: NonNullable<OrderIds>): string | null {
+function orderIdOf({ order_body: body }: AttemptRow, seq: number, orderIds: OrderIds): string | null {
 	const known = orderIds.get(seq);
 	if (known !== undefined) return known;
 	const orderId = body === null ? null : orderIdIn(body as string);
@@ -149,7 +151,7 @@ function orderIdOf({ order_body: body }: AttemptRow, seq: number, orderIds: NonN
 export const followedOf = (
 	summary: AttemptSummary,
 	row: AttemptRow,
-	orderIds: OrderIds,
+	orderIds: OrderIds | null,
 	dueAt: number | null,
 ): FollowedAttempt => ({
 	...summary,

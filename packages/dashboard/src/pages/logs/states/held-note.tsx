@@ -69,11 +69,11 @@ export function HeldNote(props: HeldNoteProps) {
 	const what = held.length === 1 ? plural(total, "event") : plural(total, "delivery");
 	// Backlogs aren't counted by type.
 	const types = valuesOf(search, "type");
-	const isOfAllTypes =
+	const isAcrossTypes =
 		types.length > 0 && !namesEvents(search) && held.some(({ events }) => events.some((type) => !types.includes(type)));
 	return (
 		<Text size="sm" c="dimmed" component="div">
-			{isOfAllTypes ? "Of all types, " : ""}
+			{isAcrossTypes ? "Across all types, " : ""}
 			{what} for{" "}
 			{held.length > NAMED
 				? plural(held.length, "webhook")

@@ -148,7 +148,7 @@ const ORDER_BODY = `,
 /** How a list without bodies is read. */
 interface List<R> {
 	readonly statements: RowStatements;
-	readonly toEntry: (row: Row, names: Names, orderIds: OrderIds, c: Session) => R;
+	readonly toEntry: (row: Row, names: Names, orderIds: OrderIds | null, c: Session) => R;
 }
 
 const SUMMARIES: List<AttemptSummary> = {
