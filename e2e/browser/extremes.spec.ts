@@ -268,6 +268,36 @@ test("the log says which events it doesn't list because a webhook is paused", as
 	await expect(page.getByText("Paused. Nothing is sent. 1 new event is waiting.")).toBeVisible();
 });
 
+test.describe("with a long timeout", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600", POSTHORN_ATTEMPT_TIMEOUT: "300" } });
+
+	// Everything after the oldest event that waits counted as waiting.
+	test("the log doesn't say that an event waits that was sent while an earlier one hangs", async ({
+		dashboard,
+		page,
+	}) => {
+		const { shop } = dashboard;
+		const receiver = await shop.receiver({ respond: (_, n) => (n === 1 ? "hang" : {}) });
+		const { id } = await shop.webhook(receiver.url("/erp"), { description: "ERP", max_in_flight: 2 });
+		await shop.post(shop.path("/events"), order("1005"));
+		await receiver.count(1);
+		await shop.post(shop.path("/events"), order("1006"));
+		await receiver.count(2);
+		await shop.patch(shop.path(`/webhooks/${id}`), { status: "paused" });
+		await dashboard.enter(page);
+		await page.goto(dashboard.project("/logs"));
+		const note = page.getByText("1 event for ERP (paused) waits for its first attempt and isn't listed yet.");
+		await expect(note).toBeVisible();
+		const settled = calls(page);
+		await page.goto(dashboard.project("/logs?order_id=1006"));
+		await expect(page.getByRole("table", { name: "Deliveries" }).getByRole("row")).toHaveCount(1 + 1);
+		await settled();
+		await expect(note).toHaveCount(0);
+		await page.goto(dashboard.project("/logs?order_id=1005"));
+		await expect(note).toBeVisible();
+	});
+});
+
 test("a delivery of a deleted webhook offers no replay, and says why", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();

@@ -37,7 +37,7 @@ export const eventQuery = (projectId: string, eventId: string) =>
 						seq = Number(headers.get("x-posthorn-seq"));
 					},
 				});
-				return { seq, type };
+				return { id: eventId, seq, type };
 			} catch (error) {
 				if (error instanceof ApiError && error.status === 404) return null;
 				throw error;

@@ -72,13 +72,13 @@ interface LogFrameProps<Row> {
 }
 
 /** What the views of the log have in common around their rows: filters, states without rows, the drawer. */
-export function LogFrame<Row>(props: LogFrameProps<Row>) {
+export function LogFrame<Row extends DeliveryId>(props: LogFrameProps<Row>) {
 	const { page, list, nameOf, onFilter, asked, onAnswered } = props;
 	const { projectId, search, narrow } = page;
 	const { rows, outdated, error } = list;
 	const nothing = rows?.length === 0 && !outdated;
 	const held = viewOf(search) === "deliveries" && (
-		<HeldNote projectId={projectId} webhooks={page.webhooks} search={search} />
+		<HeldNote projectId={projectId} webhooks={page.webhooks} search={search} rows={rows} />
 	);
 	return (
 		<Page>

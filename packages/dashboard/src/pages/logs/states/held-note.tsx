@@ -1,5 +1,6 @@
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import type { DeliveryId } from "../../../api/deliveries.ts";
 import { healthQuery } from "../../../api/health.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { isBehind, waitingSince, webhookName } from "../../../lib/health/health.ts";
@@ -17,10 +18,12 @@ interface HeldNoteProps {
 	projectId: string;
 	webhooks: readonly Webhook[] | undefined;
 	search: LogsSearch;
+	/** What the list shows. */
+	rows: readonly DeliveryId[] | undefined;
 }
 
 /** Webhooks that are paused or behind, each with how many events of the search wait there for their first attempt. */
-function useHeld({ projectId, webhooks = [], search }: HeldNoteProps) {
+function useHeld({ projectId, webhooks = [], search, rows = [] }: HeldNoteProps) {
 	const chosen = valuesOf(search, "webhook_id");
 	const types = valuesOf(search, "type");
 	const states = valuesOf(search, "state");
@@ -42,9 +45,11 @@ function useHeld({ projectId, webhooks = [], search }: HeldNoteProps) {
 	const { published = [] } = usePublished(projectId, search, isShown);
 	const countOf = (webhook: Webhook, { events, oldest_seq: oldest }: Webhook["backlog"]) => {
 		if (!namesEvents(search)) return events;
-		// Of an order, only its own.
-		const isWaiting = ({ type, seq }: Published) =>
-			webhook.events.includes(type) && isAsked(type) && oldest !== null && seq >= oldest;
+		// Of an order, only its own. Some after the oldest may have been sent: several may be in flight.
+		const isListed = (eventId: string) =>
+			rows.some(({ webhook_id, event_id }) => webhook_id === webhook.id && event_id === eventId);
+		const isWaiting = ({ id, type, seq }: Published) =>
+			webhook.events.includes(type) && isAsked(type) && oldest !== null && seq >= oldest && !isListed(id);
 		return published.filter(isWaiting).length;
 	};
 	if (!isShown) return [];

@@ -5,6 +5,7 @@ import { type LogsSearch, valuesOf } from "../search.ts";
 
 /** An event that was published, whether or not it was delivered to anyone. */
 export interface Published {
+	readonly id: string;
 	/** Its number in the project's log; negative for test events. */
 	readonly seq: number;
 	readonly type: EventType;
