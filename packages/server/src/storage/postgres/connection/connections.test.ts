@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ClientBase } from "pg";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { unusedPort } from "../../../../../testkit/src/ports.ts";
 import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import { POOLS } from "../../../base/budgets.ts";
@@ -50,35 +51,98 @@ test("a statement whose result has other types, since its table was altered, is 
 	await connections.close();
 });
 
-// Calls of the API kept all connections, and used them again before they were idle for long enough to be closed. No
-// outcome was committed, so all requests were repeated after the next start.
-test("where connections are few, a use that gets none takes one of those that another doesn't need", async () => {
+/** The URL of a role that may have this many connections; it is dropped after the test. */
+async function roleWith(connections: number): Promise<{ readonly role: string; readonly own: string }> {
 	const role = `few_${randomUUID().replaceAll("-", "")}`;
-	const own = Object.assign(new URL(url), { username: role }).href;
 	await server.execute(
-		`CREATE ROLE ${role} LOGIN CONNECTION LIMIT 4; GRANT USAGE ON SCHEMA posthorn TO ${role};
+		`CREATE ROLE ${role} LOGIN CONNECTION LIMIT ${connections}; GRANT USAGE ON SCHEMA posthorn TO ${role};
 		GRANT SELECT ON ALL TABLES IN SCHEMA posthorn TO ${role}`,
 		url,
 	);
-	const connections = new Connections(connectionConfig(own), new Hosts(own), {}, epochs);
-	const ends: (() => void)[] = [];
-	const busy = Array.from({ length: POOLS.people }, () =>
-		connections.read("people", () => new Promise<void>((end) => ends.push(end))),
-	);
-	await until("all connections to be in use", () => ends.length === POOLS.people);
-	const nothing = async () => undefined;
-	await expect(connections.transaction("settle", nothing)).rejects.toMatchObject({ code: "lost" });
-	for (const end of ends) end();
-	await Promise.all(busy);
-	await until("a connection to be left", async () => {
-		const users = `SELECT FROM pg_stat_activity WHERE usename = '${role}'`;
-		return (await server.execute(users, url)).length === 1;
+	onTestFinished(async () => {
+		await server.execute(`DROP OWNED BY ${role}`, url);
+		await server.execute(`DROP ROLE ${role}`);
 	});
-	await connections.transaction("settle", nothing);
-	await connections.read("people", nothing);
+	return { role, own: Object.assign(new URL(url), { username: role }).href };
+}
+
+const nothing = async () => undefined;
+
+// Calls of the API kept all connections, and used them again before they were idle for long enough to be closed. No
+// outcome was committed, so all requests were repeated after the next start. With several servers, the reason was hidden
+// by that of the last one.
+test.for([1, 2])(
+	"where connections are few, a use that gets none takes one that another doesn't need (%i hosts)",
+	async (hosts) => {
+		const { role, own: only } = await roleWith(4);
+		const own = hosts === 1 ? only : only.replace(/(?<=:\d+)\//, `,127.0.0.1:${await unusedPort()}/`);
+		const connections = new Connections(connectionConfig(only), new Hosts(own), {}, epochs);
+		const ends: (() => void)[] = [];
+		const busy = Array.from({ length: POOLS.people }, () =>
+			connections.read("people", () => new Promise<void>((end) => ends.push(end))),
+		);
+		await until("all connections to be in use", () => ends.length === POOLS.people);
+		await expect(connections.transaction("settle", nothing)).rejects.toMatchObject({ code: "lost" });
+		for (const end of ends) end();
+		await Promise.all(busy);
+		await until("a connection to be left", async () => {
+			const users = `SELECT FROM pg_stat_activity WHERE usename = '${role}'`;
+			return (await server.execute(users, url)).length === 1;
+		});
+		await connections.transaction("settle", nothing);
+		await connections.read("people", nothing);
+		await connections.close();
+	},
+);
+
+// Events were refused whenever a second connection for them could not be opened.
+test("a call for which no connection can be opened waits for one of its use", async () => {
+	const { own } = await roleWith(1);
+	const connections = new Connections(connectionConfig(own), new Hosts(own), {}, epochs);
+	const { promise: held, resolve: end } = Promise.withResolvers<void>();
+	const begun = Promise.withResolvers<void>();
+	const first = connections.read("publish", async () => {
+		begun.resolve();
+		await held;
+	});
+	await begun.promise;
+	const second = connections.transaction("publish", nothing);
+	await Promise.race([second, until("it to wait", () => connections.state.publish.waiting === 1)]);
+	end();
+	await Promise.all([first, second]);
 	await connections.close();
-	await server.execute(`DROP OWNED BY ${role}`, url);
-	await server.execute(`DROP ROLE ${role}`);
+});
+
+// It was closed because another one was being opened, which failed too. Then others took the last connections.
+test("where connections are few, a use keeps the one it has until another one is open", async () => {
+	const { own } = await roleWith(2);
+	const hooks: PromiseWithResolvers<void>[] = [];
+	const onConnect = () => {
+		const hook = Promise.withResolvers<void>();
+		hooks.push(hook);
+		return hook.promise;
+	};
+	const connections = new Connections({ ...connectionConfig(own), onConnect }, new Hosts(own), {}, epochs);
+	const PID = sql("SELECT pg_backend_pid() AS pid");
+	const { promise: held, resolve: end } = Promise.withResolvers<void>();
+	const first = connections.read("people", async (c) => {
+		const row = await c.row(PID);
+		await held;
+		return row;
+	});
+	await until("the first connection", () => hooks.length === 1);
+	hooks[0]!.resolve();
+	await until("it to be in use", () => connections.state.people.busy === 1);
+	const second = Promise.allSettled([connections.read("people", nothing)]);
+	await until("another one to be opened", () => hooks.length === 2);
+	end();
+	const row = await first;
+	await expect(connections.transaction("settle", nothing)).rejects.toMatchObject({ code: "lost" });
+	expect(await connections.read("people", (c) => c.row(PID))).toEqual(row);
+	hooks[1]!.reject(new Error("broken"));
+	await second;
+	expect(await connections.read("people", (c) => c.row(PID))).toEqual(row);
+	await connections.close();
 });
 
 /** Work that holds every connection of the engine's pool, each until its `end`. */
@@ -112,7 +176,6 @@ test("a connection is not lost when its caller stops waiting while it is being c
 	const [broken, ...others] = await occupy(connections);
 	const gate = Promise.withResolvers<void>();
 	checked = gate.promise;
-	const nothing = async () => undefined;
 	const next = Promise.allSettled([connections.read("engine", nothing)]);
 	const last = connections.transaction("engine", nothing);
 	// One breaks, so another is created and checked for the next caller; by the time the last caller has stopped waiting,

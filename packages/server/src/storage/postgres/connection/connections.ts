@@ -8,8 +8,8 @@
  * retried here. One whose connection broke isn't, because it may have been committed: only idempotent calls (reads, and
  * verbs that say so) are retried, by their callers.
  *
- * If the server has no connection left, each pool keeps one for a while. Otherwise whichever pools were busy first would
- * keep theirs, and outcomes might wait without end.
+ * If the server has no connection left, each pool keeps one for a while, and calls wait for it. Otherwise whichever pools
+ * were busy first would keep theirs, and outcomes might wait without end.
  *
  * All connections lead to one history of the database, its epoch (see epochs.ts). Once one of them doesn't, all of them
  * end, along with everything cached, and others replace them.
@@ -39,7 +39,7 @@ const IDLE_MS = 60_000;
 const CONFLICT_RETRIES = 8;
 const CONFLICT_WAIT_MS = 50;
 /** For how long each pool has one connection after the server had none left, milliseconds. */
-const CROWDED_MS = 300_000;
+const CROWDED_MS = 60_000;
 /** How long connections may take to close, milliseconds. */
 const LEAVE_MS = 1_000;
 
@@ -73,6 +73,8 @@ export class Connections {
 	readonly #distrusted = new WeakSet<PoolClient>();
 	readonly #pools: Readonly<Record<PoolName, Pool>>;
 	readonly #open = new Set<PoolClient>();
+	/** By pool, those that are open, and not about to be closed. The pool also counts those being opened, which may fail. */
+	readonly #usable = new Map<Pool, Set<PoolClient>>();
 	readonly #probe: Probe;
 	/** Its number among the epochs that this node has been in, from 0. */
 	readonly #epoch: number;
@@ -92,11 +94,20 @@ export class Connections {
 		);
 		const open = (name: PoolName) => {
 			const pool = new Pool({ ...config, max: POOLS[name], idleTimeoutMillis: IDLE_MS, pipeline: true });
+			const usable = new Set<PoolClient>();
+			this.#usable.set(pool, usable);
 			pool.on("connect", (client) => {
 				this.#open.add(client);
+				usable.add(client);
 				observer.connected?.(name);
-				client.once("end", () => this.#open.delete(client));
+				client.once("end", () => {
+					this.#open.delete(client);
+					usable.delete(client);
+				});
 				client.on("error", () => undefined);
+			});
+			pool.on("release", (broken, client) => {
+				if (broken) usable.delete(client);
 			});
 			// A broken connection rejects its user's calls, and the pool drops an idle one: the next call opens another, or
 			// fails if that's impossible. Without a listener the process would end.
@@ -196,11 +207,28 @@ export class Connections {
 		}, CROWDED_MS).unref();
 		for (const pool of Object.values(this.#pools)) {
 			pool.options.max = 1;
-			for (let left = Math.min(pool.idleCount, pool.totalCount - 1); left > 0; left--)
+			for (let left = Math.min(pool.idleCount, this.#usable.get(pool)!.size - 1); left > 0; left--)
 				pool.connect().then(
-					(client) => client.release(true),
+					(client) => client.release(this.#isSpare(pool)),
 					() => undefined,
 				);
+		}
+	}
+
+	/** Whether a pool has a connection more than it may keep. */
+	#isSpare(pool: Pool): boolean {
+		return this.#usable.get(pool)!.size > pool.options.max!;
+	}
+
+	/** A connection of this pool. If another one can't be opened, waits for one that it has. */
+	async #checkOut(pool: Pool): Promise<PoolClient> {
+		try {
+			return await pool.connect();
+		} catch (error) {
+			if (!isCrowded(error)) throw error;
+			this.#makeRoom();
+			if (pool.totalCount === 0) throw error;
+			return await pool.connect();
 		}
 	}
 
@@ -265,8 +293,7 @@ export class Connections {
 			throw error;
 		} finally {
 			unwatch();
-			const { totalCount, options } = this.#pools[pool];
-			client.release(broken ?? totalCount > options.max!);
+			client.release(broken ?? this.#isSpare(this.#pools[pool]));
 		}
 	}
 
@@ -276,10 +303,9 @@ export class Connections {
 			const client = await this.#hosts
 				.connect(async (url) => {
 					pool.options.connectionString = url;
-					return this.#verify(await pool.connect());
+					return this.#verify(await this.#checkOut(pool));
 				})
 				.catch((error: unknown) => {
-					if (isCrowded(error)) this.#makeRoom();
 					throw error instanceof EpochEnded ? new StorageError("lost", ENDED, { cause: error }) : connectError(error);
 				});
 			if (!this.#distrusted.has(client)) return client;
