@@ -218,16 +218,58 @@ describe("an unavailable database", () => {
 		expect(await settle(2)).toBe("settled");
 	});
 
-	// The sweep failed, and nodes could not start.
-	test("a partition that an administrator added to the delivery log is left alone", async () => {
+	// The sweep failed, and nodes could not start. A day in another schema kept the sweep in a loop, without a pause.
+	test("partitions that an administrator added to the delivery log, or moved elsewhere, are left alone", async () => {
 		await world.project();
 		await server.execute(
-			"CREATE TABLE public.older PARTITION OF posthorn.attempts FOR VALUES FROM ('0') TO ('00000001')",
+			`CREATE TABLE public.older PARTITION OF posthorn.attempts FOR VALUES FROM ('0') TO ('00000001');
+			ALTER TABLE posthorn.attempts_20261121 SET SCHEMA public`,
 			url,
 		);
-		const cutoff = world.clock.now();
-		expect(await world.storage.sweepAttempts({ cutoff, limit: 10, from: 0 })).toMatchObject({ deleted: 0 });
 		await (await openNode(url, world.clock)).close();
+		const cutoff = world.clock.now() + 10 * 86_400_000;
+		let steps = 0;
+		for (let from: number | null = 0; from !== null && steps < 100; steps++)
+			from = (await world.storage.sweepAttempts({ cutoff, limit: 10, from })).next;
+		expect(steps).toBeLessThan(100);
+		const days =
+			"SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'posthorn.attempts'::regclass";
+		expect(await server.execute(`${days} ORDER BY name`, url)).toEqual([
+			{ name: "attempts_20261121" },
+			{ name: "older" },
+		]);
+	});
+
+	// Outcomes were refused, so their requests were repeated.
+	test("outcomes wait while another partition is in the place of their day", async () => {
+		const project = await world.project();
+		const webhook = await world.webhook(project, ["a"]);
+		const [event] = await world.publish(project, "a");
+		const lease = await world.lease(project);
+		const attempt = world.attempt(webhook, event!, { startedAt: START });
+		const settle = () =>
+			world.settle(lease, { attempts: [attempt], lanes: [{ webhookId: webhook, position: 1, open: [] }] });
+		await server.execute(
+			`DO $$ DECLARE bounds text; BEGIN
+				SELECT pg_get_expr(relpartbound, oid) INTO bounds FROM pg_class
+				WHERE oid = 'posthorn.attempts_20261121'::regclass;
+				DROP TABLE posthorn.attempts_20261121;
+				EXECUTE 'CREATE TABLE public.others PARTITION OF posthorn.attempts ' || bounds;
+			END $$`,
+			url,
+		);
+		expect(await codeOf(settle())).toBe("unusable");
+		await server.execute("ALTER TABLE posthorn.attempts DETACH PARTITION public.others", url);
+		expect(await settle()).toBe("settled");
+
+		await server.execute(
+			`ALTER TABLE posthorn.attempts DETACH PARTITION posthorn.attempts_20261121;
+			ALTER TABLE posthorn.attempts ATTACH PARTITION public.others DEFAULT;
+			INSERT INTO posthorn.attempts SELECT * FROM posthorn.attempts_20261121;
+			DROP TABLE posthorn.attempts_20261121`,
+			url,
+		);
+		expect(await codeOf(openNode(url, world.clock))).toBe("unusable");
 	});
 
 	test("a read-only database counts as unavailable for writes", async () => {

@@ -10,6 +10,7 @@ const DEADLOCK_DETECTED = "40P01";
 const CHECK_VIOLATION = "23514";
 const LOCK_NOT_AVAILABLE = "55P03";
 const UNDEFINED_TABLE = "42P01";
+const INVALID_OBJECT = "42P17";
 const PROTOCOL_VIOLATION = "08P01";
 /** A prepared statement is missing or exists unexpectedly: the connection leads to a different session than before. */
 const OTHER_SESSION = /^(26000|42P05)$/;
@@ -82,6 +83,10 @@ export const isLockTimeout = (error: unknown): boolean => sqlState(error) === LO
 export function isPartitionMissing(error: unknown): boolean {
 	return sqlState(error) === CHECK_VIOLATION && (error as DatabaseError).table === "attempts";
 }
+
+/** A partition can't be attached: another one has its range, or (of all other rows) rows of it. */
+export const isOverlap = (error: unknown): error is DatabaseError =>
+	sqlState(error) === INVALID_OBJECT || sqlState(error) === CHECK_VIOLATION;
 
 /** A partition was dropped between a statement's planning and its execution. */
 export const isTableMissing = (error: unknown): boolean => sqlState(error) === UNDEFINED_TABLE;

@@ -104,7 +104,8 @@ async function examineServer(
 			END AS "mayPrepare",
 			a.oid IS NULL OR has_schema_privilege(n.oid, 'CREATE') AND (
 				SELECT bool_and(pg_has_role(d.relowner, 'USAGE')) FROM pg_class d
-				WHERE d.oid = a.oid OR d.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = a.oid)
+				WHERE d.oid = a.oid OR d.relnamespace = n.oid AND d.relname ~ '^attempts_\\d{8}$'
+					AND d.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = a.oid)
 			) AS "mayKeepLog",
 			pg_is_in_recovery() AS "isStandby",
 			n.oid IS NOT NULL AS "hasSchema", quote_ident(session_user) AS "quotedUser",

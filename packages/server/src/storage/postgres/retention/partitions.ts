@@ -6,8 +6,8 @@
 import { lowestSuffixAt } from "../../../base/ids.ts";
 import { StorageError } from "../../port.ts";
 import type { IdRange } from "../../shared/deliveries.ts";
-import type { Session } from "../connection/session.ts";
-import { sql } from "../connection/session.ts";
+import { isOverlap } from "../connection/errors.ts";
+import { type Row, type Session, sql } from "../connection/session.ts";
 import { LOCK_DAYS } from "../lanes/locks.ts";
 
 const DAY_MS = 86_400_000;
@@ -116,16 +116,25 @@ export function daysAhead(now: number): Day[] {
 }
 
 const LIST = sql(`
-	SELECT c.relname AS name
+	SELECT c.relname AS name, c.relnamespace = 'posthorn'::regnamespace AS "isOurs"
 	FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
 	WHERE i.inhparent = 'posthorn.attempts'::regclass
 	ORDER BY c.relname`);
 
-/** The tables of days, oldest first. An administrator may have attached others, such as one for all other days. */
+interface Partition extends Row {
+	readonly name: string;
+	/** Whether it is in our schema. */
+	readonly isOurs: boolean;
+}
+
+/**
+ * The tables of days, oldest first. An administrator may have attached others, such as one for all other days, or moved
+ * a day to another schema to keep it.
+ */
 export async function listDays(c: Session): Promise<{ readonly table: string; readonly end: number }[]> {
-	const rows = await c.rows<{ name: string }>(LIST);
-	return rows.flatMap(({ name }) => {
-		const found = /^attempts_(\d{4})(\d\d)(\d\d)$/.exec(name);
+	const rows = await c.rows<Partition>(LIST);
+	return rows.flatMap(({ name, isOurs }) => {
+		const found = isOurs ? /^attempts_(\d{4})(\d\d)(\d\d)$/.exec(name) : null;
 		if (found === null) return [];
 		const [, year, month, date] = found;
 		return { table: name, end: Date.UTC(Number(year), Number(month) - 1, Number(date) + 1) };
@@ -148,11 +157,12 @@ const OTHER_OWNER = sql(`
 
 /**
  * Creates the missing tables of these days, in its own transaction. Rejects with a StorageError, `unusable`, if one
- * exists that isn't a part of the log: an administrator has detached it.
+ * exists that isn't a part of the log, or another partition is in its place: an administrator has detached or attached
+ * it.
  */
 export async function makeDays(c: Session, days: readonly Day[]): Promise<void> {
 	await c.run(LOCK_DAYS);
-	const there = new Set((await listDays(c)).map(({ table }) => table));
+	const there = new Set((await c.rows<Partition>(LIST)).map(({ name }) => name));
 	const missing = days.filter((day) => !there.has(tableOf(day)));
 	if (missing.length === 0) return;
 	const owner = await c.row<{ name: string }>(OTHER_OWNER);
@@ -168,10 +178,20 @@ export async function makeDays(c: Session, days: readonly Day[]): Promise<void> 
 		// Attached rather than created as a partition, so that reads and writes of other days continue meanwhile. If one
 		// webhook had nearly all attempts, statistics would suggest that all webhooks do, and the planner would choose
 		// indexes other than a webhook's own.
-		await c.command(`
+		await c
+			.command(`
 			CREATE TABLE posthorn.${table} (LIKE posthorn.attempts INCLUDING ALL);
 			ALTER TABLE posthorn.${table} ALTER webhook_no SET (n_distinct = ${ASSUMED_WEBHOOKS});
-			ALTER TABLE posthorn.attempts ATTACH PARTITION posthorn.${table} FOR VALUES FROM ('${from}') TO ('${to}')`);
+			ALTER TABLE posthorn.attempts ATTACH PARTITION posthorn.${table} FOR VALUES FROM ('${from}') TO ('${to}')`)
+			.catch((error: unknown) => {
+				if (!isOverlap(error)) throw error;
+				throw new StorageError(
+					"unusable",
+					`The table posthorn.${table} can't become a partition of posthorn.attempts (${error.message}): detach the ` +
+						"partition that takes the attempts of this day. Pending work then continues.",
+					{ cause: error },
+				);
+			});
 		if (owner !== undefined) await c.command(`ALTER TABLE posthorn.${table} OWNER TO ${owner.name}`);
 	}
 }
