@@ -279,11 +279,15 @@ test("transactions take as long as their statements may, regardless of the datab
 });
 
 // The first statement that was refused ended the transaction in which nodes join an epoch: none could start.
-test("nodes start on a server that shows nothing of its history, and continue after its connections broke", async () => {
+test.for([
+	["its identifier", "pg_control_system()", "'/' || 'posthorn.epochs'::regclass::oid", 1],
+	["all of its history", "pg_control_system(), pg_current_wal_flush_lsn()", "''", 0],
+] as const)("nodes start on a server that hides %s, and continue after its connections broke", async (hidden) => {
+	const [, functions, name, timeline] = hidden;
 	const hiding = await PostgresServer.start({ own: true });
 	const owned = await hiding.createDatabase();
 	await hiding.execute(`CREATE ROLE app LOGIN; ALTER DATABASE ${new URL(owned).pathname.slice(1)} OWNER TO app`);
-	await hiding.execute("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC", owned);
+	await hiding.execute(`REVOKE EXECUTE ON FUNCTION ${functions} FROM PUBLIC`, owned);
 	const asApp = new URL(owned);
 	asApp.username = "app";
 	const world = await worldOf((clock) => openNode(asApp.href, clock));
@@ -291,9 +295,42 @@ test("nodes start on a server that shows nothing of its history, and continue af
 	await hiding.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'");
 	await answered(() => world.publish(project, "delivery.success"));
 	const epochs = await hiding.execute("SELECT system, timeline::integer FROM posthorn.epochs", owned);
-	expect(epochs).toEqual([{ system: "", timeline: 0 }]);
+	expect(epochs).toEqual(await hiding.execute(`SELECT ${name} AS system, ${timeline} AS timeline`, owned));
 	await world.dispose();
 	await hiding.stop();
+});
+
+// Nodes took it for one that shows nothing, whose standbys lag never: they continued with what the database had lost.
+test("a failover is noticed on a server that hides its identifier", async () => {
+	const primary = await PostgresServer.start({ own: true });
+	const owned = await primary.createDatabase();
+	await primary.execute(`CREATE ROLE app LOGIN; ALTER DATABASE ${new URL(owned).pathname.slice(1)} OWNER TO app`);
+	await primary.execute("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC", owned);
+	const standby = await primary.standby();
+	const proxy = await PostgresProxy.start(primary.url);
+	const asApp = Object.assign(new URL(proxy.url(owned)), { username: "app" }).href;
+	const lost: LostTail[] = [];
+	const world = await worldOf((clock) =>
+		openPostgresStorage({ url: asApp, clock, observer: { lostTail: (tail) => lost.push(tail) } }),
+	);
+	const project = await world.project();
+	await world.publish(project, "a");
+	const [{ at }] = (await primary.execute("SELECT pg_current_wal_lsn()::text AS at")) as [{ at: string }];
+	const replayed = `SELECT FROM (SELECT) x WHERE pg_last_wal_replay_lsn() >= '${at}'`;
+	await until("the standby to replay the log", async () => (await standby.execute(replayed)).length > 0);
+	await primary.refuseStandbys();
+	await world.publish(project, "a", "a");
+	await primary.kill();
+	proxy.retarget(standby.url);
+	await standby.promote();
+	const { epoch } = world.storage;
+	await answered(() => world.storage.readLog({ projectId: project, after: 0, window: ALL }));
+	expect(world.storage.epoch).not.toBe(epoch);
+	expect(lost).toMatchObject([{ projectId: project, kept: 1, lost: 3 }]);
+	await world.dispose();
+	await proxy.close();
+	await primary.stop();
+	await standby.stop();
 });
 
 let server: PostgresServer;

@@ -80,14 +80,19 @@ const describeServer = (history: string) => `
 	FROM (${history}) own LEFT JOIN (SELECT *, xmin FROM posthorn.epochs ORDER BY no DESC LIMIT 1) e ON true`;
 
 /** A standby has no write position. */
-const DESCRIBE = describeServer(`
-	SELECT c.system_identifier || '/' || 'posthorn.epochs'::regclass::oid AS system,
+const history = (name: string, from = "") => `
+	SELECT ${name} || '/' || 'posthorn.epochs'::regclass::oid AS system,
 		CASE WHEN NOT pg_is_in_recovery()
 			THEN ('x' || left(pg_walfile_name(pg_current_wal_flush_lsn()), 8))::bit(32)::bigint ELSE 0 END AS timeline,
-		CASE WHEN NOT pg_is_in_recovery() THEN (pg_current_wal_flush_lsn() - '0/0')::float8 ELSE 0 END AS position
-	FROM pg_control_system() c`);
-/** For services that show none of it: their servers share one storage, and a failover loses nothing. */
-const DESCRIBE_HIDDEN = describeServer("SELECT '' AS system, 0::bigint AS timeline, 0::float8 AS position");
+		CASE WHEN NOT pg_is_in_recovery() THEN (pg_current_wal_flush_lsn() - '0/0')::float8 ELSE 0 END AS position ${from}`;
+/** From what a server may show of its history to what any server does. */
+const DESCRIPTIONS = [
+	describeServer(history("c.system_identifier", "FROM pg_control_system() c")),
+	// For servers that only hide their identifier, such as from users that aren't administrators: their standbys may lag.
+	describeServer(history("''")),
+	// For services that show none of it: their servers share one storage, and a failover loses nothing.
+	describeServer("SELECT '' AS system, 0::bigint AS timeline, 0::float8 AS position"),
+] as const;
 /** Not supported, not permitted, or missing. */
 const HIDDEN = /^(0A000|42501|42883)$/;
 
@@ -105,22 +110,29 @@ interface ServerRow {
 
 /** In a transaction or outside of one. */
 async function describe(client: ClientBase): Promise<Server> {
-	const ask = async (text: string) => (await client.query<ServerRow>(text)).rows[0]!;
-	// A failed statement ends a transaction, unless there is a savepoint before it.
-	const inTransaction = client.getTransactionStatus() === "T";
-	if (inTransaction) await client.query("SAVEPOINT described");
-	const row = await ask(DESCRIBE).catch(async (error: unknown) => {
-		if (!HIDDEN.test(sqlState(error) ?? "")) throw error;
-		if (inTransaction) await client.query("ROLLBACK TO described");
-		return ask(DESCRIBE_HIDDEN);
-	});
-	// Within it, rows would have another transaction's number than the one that `XID` reads.
-	if (inTransaction) await client.query("RELEASE described");
+	const row = await describeOn(client);
 	// Once promoted, it would continue on this connection, whose history was never compared.
 	if (row.standby) throw new StorageError("lost", "PostgreSQL is read-only: it is a standby.");
 	const { system, timeline, position, no, id, epoch_system, epoch_timeline, epoch_is_original: isOriginal } = row;
 	const epoch = no === null ? null : { no, id, system: epoch_system, timeline: epoch_timeline };
 	return { system, timeline, position, epoch, isOriginal };
+}
+
+async function describeOn(client: ClientBase): Promise<ServerRow> {
+	// A failed statement ends a transaction, unless there is a savepoint before it.
+	const inTransaction = client.getTransactionStatus() === "T";
+	if (inTransaction) await client.query("SAVEPOINT described");
+	const [full, nameless, hidden] = DESCRIPTIONS;
+	const ask = async (text: string) => (await client.query<ServerRow>(text)).rows[0]!;
+	const otherwise = (text: string) => async (error: unknown) => {
+		if (!HIDDEN.test(sqlState(error) ?? "")) throw error;
+		if (inTransaction) await client.query("ROLLBACK TO described");
+		return ask(text);
+	};
+	const row = await ask(full).catch(otherwise(nameless)).catch(otherwise(hidden));
+	// Within it, rows would have another transaction's number than the one that `XID` reads.
+	if (inTransaction) await client.query("RELEASE described");
+	return row;
 }
 
 const isOf = (server: Server, epoch: Epoch): boolean =>
