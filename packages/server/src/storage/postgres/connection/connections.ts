@@ -200,7 +200,7 @@ export class Connections {
 	}
 
 	/** Leaves each pool one connection. Those in use are closed as they are returned. */
-	#makeRoom(): void {
+	makeRoom(): void {
 		clearTimeout(this.#crowded);
 		this.#crowded = setTimeout(() => {
 			for (const [name, pool] of Object.entries(this.#pools)) pool.options.max = POOLS[name as PoolName];
@@ -226,7 +226,7 @@ export class Connections {
 			return await pool.connect();
 		} catch (error) {
 			if (!isCrowded(error)) throw error;
-			this.#makeRoom();
+			this.makeRoom();
 			if (pool.totalCount === 0) throw error;
 			return await pool.connect();
 		}

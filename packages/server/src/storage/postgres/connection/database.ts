@@ -86,6 +86,11 @@ export class Database {
 		return call;
 	}
 
+	/** A connection apart from these could not be opened, because there are too many. */
+	makeRoom(): void {
+		this.#connections.makeRoom();
+	}
+
 	/** Waits for calls in progress, then closes every connection. */
 	close(): Promise<void> {
 		this.#closing ??= (async () => {

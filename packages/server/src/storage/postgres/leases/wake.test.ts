@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, Socket } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { PostgresProxy } from "../../../../../testkit/src/postgres/postgres-proxy.ts";
 import { until } from "../../../../../testkit/src/until.ts";
@@ -32,11 +33,39 @@ describe("notifications between nodes", () => {
 		await giveDatabaseBack(server, url);
 	});
 
-	async function node(): Promise<PostgresStorage> {
-		const storage = await openPostgresStorage({ url, clock: { now: () => Date.now() }, leaseTermMs: 60_000 });
+	async function node(user?: string): Promise<PostgresStorage> {
+		const own = user === undefined ? url : Object.assign(new URL(url), { username: user }).href;
+		const storage = await openPostgresStorage({ url: own, clock: { now: () => Date.now() }, leaseTermMs: 60_000 });
 		nodes.push(storage);
 		return storage;
 	}
+
+	// Calls of the API kept all connections, such as those that they opened first after a failover.
+	test("a node listens where connections are few, however busy its API is", async () => {
+		const role = `few_${randomUUID().replaceAll("-", "")}`;
+		await server.execute(`CREATE ROLE ${role} LOGIN CONNECTION LIMIT 5 IN ROLE test`);
+		const few = await node(role);
+		let isOver = false;
+		onTestFinished(() => {
+			isOver = true;
+		});
+		const repeat = async (call: () => Promise<unknown>) => {
+			while (!isOver) await call().catch(() => undefined);
+		};
+		const reads = Array.from({ length: 8 }, () => () => few.getSetting({ name: "any" }));
+		const readers = [() => few.nextAlarm(), ...reads].map(repeat);
+		const sessions = `SELECT query FROM pg_stat_activity WHERE usename = '${role}'`;
+		await until("all connections to be in use", async () => (await server.execute(sessions)).length === 5);
+		few.peers.subscribe(() => {});
+		await until(
+			"the node to listen",
+			async () => (await server.execute(`${sessions} AND query ~ '^LISTEN'`)).length > 0,
+		);
+		isOver = true;
+		await Promise.all(readers);
+		await few.close();
+		await server.execute(`DROP ROLE ${role}`);
+	});
 
 	/** The notifications that a node gets, by project. */
 	function ears(storage: PostgresStorage): () => Promise<string> {
