@@ -32,7 +32,7 @@ export async function replaceLostSealKey({ databaseUrl, yes, json }: LostSealKey
 					`The seal key isn't lost: ${config.sealKeyFile} has it, but POSTHORN_SEAL_KEY (or _FILE) is set to another one. Remove that setting.`,
 				]);
 			await confirm(
-				`${keys ? "Use this seal key" : "Create a seal key"}, and give up what it doesn't open? ${plural(webhooks.length, "webhook")} will be paused and need new secrets, even if the lost key is found later.`,
+				`${keys ? "Use this seal key" : "Create a seal key"}, and give up what it doesn't open? This pauses ${plural(webhooks.length, "webhook")}, and can't be undone, even if the lost key is found later.`,
 				yes,
 			);
 			// While the question waited, a node with another key may have started.

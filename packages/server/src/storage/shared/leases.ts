@@ -22,23 +22,27 @@ export const storedGeneration = (epoch: number, generation: number): number =>
 const TOLERANCE_MS = 500;
 
 export class ClockOffset {
-	/** Milliseconds; negative if the database's clock is behind. */
-	aheadMs = 0;
+	#ms = 0;
 
 	/** The database's clock showed `database` at some moment between `asked` and `answered` on this node's. */
 	measured(database: number, asked: number, answered: number): void {
 		const [least, most] = [database - answered, database - asked];
-		const isWithin = this.aheadMs >= least - TOLERANCE_MS && this.aheadMs <= most + TOLERANCE_MS;
-		if (!isWithin) this.aheadMs = Math.round((least + most) / 2);
+		const isWithin = this.#ms >= least - TOLERANCE_MS && this.#ms <= most + TOLERANCE_MS;
+		if (!isWithin) this.#ms = Math.round((least + most) / 2);
+	}
+
+	/** Milliseconds; negative if the database's clock is behind. */
+	get aheadMs(): number {
+		return this.#ms;
 	}
 
 	/** Converts a time of this node's clock to the database's. */
 	toDatabase(at: number): number {
-		return at + this.aheadMs;
+		return at + this.#ms;
 	}
 
 	/** Converts a time of the database's clock to this node's. */
 	toNode(at: number): number {
-		return at - this.aheadMs;
+		return at - this.#ms;
 	}
 }

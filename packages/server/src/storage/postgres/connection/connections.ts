@@ -27,7 +27,7 @@ import { StorageError } from "../../port.ts";
 import { ClockOffset } from "../../shared/leases.ts";
 import { EpochEnded, type EpochMemory } from "../leases/epochs.ts";
 import { KnownDays } from "../retention/partitions.ts";
-import { connectError, isConflict, isConnectionLost, isCrowded, isWayLost, storageError } from "./errors.ts";
+import { connectError, isConflict, isConnectionLost, isOutOfConnections, isWayLost, storageError } from "./errors.ts";
 import { type Hosts, Probe } from "./servers.ts";
 import { NameCache, Session } from "./session.ts";
 
@@ -39,7 +39,7 @@ const IDLE_MS = 60_000;
 const CONFLICT_RETRIES = 8;
 const CONFLICT_WAIT_MS = 50;
 /** For how long each pool has one connection after the server had none left, milliseconds. */
-const CROWDED_MS = 60_000;
+const LIMITED_MS = 60_000;
 /** How long connections may take to close, milliseconds. */
 const LEAVE_MS = 1_000;
 
@@ -78,10 +78,9 @@ export class Connections {
 	readonly #probe: Probe;
 	/** Its number among the epochs that this node has been in, from 0. */
 	readonly #epoch: number;
-	/** Whether the database is in another epoch: these connections are no longer used. */
-	ended = false;
+	#ended = false;
 	/** Runs while each pool has one connection. */
-	#crowded: NodeJS.Timeout | undefined;
+	#limited: NodeJS.Timeout | undefined;
 
 	constructor(config: PoolConfig, hosts: Hosts, observer: DatabaseObserver, epochs: EpochMemory, epoch = 0) {
 		this.#hosts = hosts;
@@ -115,6 +114,11 @@ export class Connections {
 			return pool;
 		};
 		this.#pools = eachPool(open);
+	}
+
+	/** Whether the database is in another epoch: these connections are no longer used. */
+	get ended(): boolean {
+		return this.#ended;
 	}
 
 	/** The current use of each pool. */
@@ -196,15 +200,15 @@ export class Connections {
 		await Promise.all(Object.values(this.#pools).map((pool) => pool.end()));
 		await Promise.all(closed);
 		clearTimeout(late);
-		clearTimeout(this.#crowded);
+		clearTimeout(this.#limited);
 	}
 
 	/** Leaves each pool one connection. Those in use are closed as they are returned. */
 	makeRoom(): void {
-		clearTimeout(this.#crowded);
-		this.#crowded = setTimeout(() => {
+		clearTimeout(this.#limited);
+		this.#limited = setTimeout(() => {
 			for (const [name, pool] of Object.entries(this.#pools)) pool.options.max = POOLS[name as PoolName];
-		}, CROWDED_MS).unref();
+		}, LIMITED_MS).unref();
 		for (const pool of Object.values(this.#pools)) {
 			pool.options.max = 1;
 			for (let left = Math.min(pool.idleCount, this.#usable.get(pool)!.size - 1); left > 0; left--)
@@ -225,7 +229,7 @@ export class Connections {
 		try {
 			return await pool.connect();
 		} catch (error) {
-			if (!isCrowded(error)) throw error;
+			if (!isOutOfConnections(error)) throw error;
 			this.makeRoom();
 			if (pool.totalCount === 0) throw error;
 			return await pool.connect();
@@ -251,8 +255,8 @@ export class Connections {
 	}
 
 	#end(): void {
-		if (this.ended) return;
-		this.ended = true;
+		if (this.#ended) return;
+		this.#ended = true;
 		this.#cut();
 		this.onEnded();
 	}
@@ -299,7 +303,7 @@ export class Connections {
 
 	async #connect(pool: Pool): Promise<PoolClient> {
 		for (;;) {
-			if (this.ended) throw new StorageError("lost", ENDED);
+			if (this.#ended) throw new StorageError("lost", ENDED);
 			const client = await this.#hosts
 				.connect(async (url) => {
 					pool.options.connectionString = url;

@@ -74,7 +74,7 @@ export function isConflict(error: unknown): boolean {
 export const isLocked = (error: unknown): boolean => error instanceof StorageError && error.code === "locked";
 
 /** The server, the database or the user has no connection left. */
-export const isCrowded = (error: unknown): boolean => sqlState(error) === TOO_MANY_CONNECTIONS;
+export const isOutOfConnections = (error: unknown): boolean => sqlState(error) === TOO_MANY_CONNECTIONS;
 
 /** A statement waited for longer than its `lock_timeout`. */
 export const isLockTimeout = (error: unknown): boolean => sqlState(error) === LOCK_NOT_AVAILABLE;

@@ -25,8 +25,7 @@ export class Session {
 	/** This epoch's number among those that this node has been in, from 0. */
 	readonly #epoch: number;
 	#committed: Promise<void> | null = null;
-	/** The error of the first statement that failed, or null. */
-	failure: unknown = null;
+	#failure: unknown = null;
 
 	constructor(client: PoolClient, names: NameCache, offset = new ClockOffset(), epoch = 0) {
 		this.#client = client;
@@ -74,9 +73,14 @@ export class Session {
 	commit(): Promise<void> {
 		this.#committed ??= this.#client.query("COMMIT").then(({ command }) => {
 			if (command !== "COMMIT")
-				throw this.failure ?? new Error("A transaction was rolled back even though nothing failed.");
+				throw this.#failure ?? new Error("A transaction was rolled back even though nothing failed.");
 		});
 		return this.#committed;
+	}
+
+	/** The error of the first statement that failed, or null. */
+	get failure(): unknown {
+		return this.#failure;
 	}
 
 	async #send({ name, text, parameters }: Statement, values: readonly unknown[]): Promise<QueryResult<Row>> {
@@ -85,7 +89,7 @@ export class Session {
 		try {
 			return await this.#client.query<Row>({ name, text, values: sent });
 		} catch (error) {
-			this.failure ??= error;
+			this.#failure ??= error;
 			throw error;
 		}
 	}

@@ -9,7 +9,7 @@ import {
 	StorageError,
 } from "../../port.ts";
 import type { Database } from "../connection/database.ts";
-import { isCrowded } from "../connection/errors.ts";
+import { isOutOfConnections } from "../connection/errors.ts";
 import { newestLog } from "../connection/hot-rows.ts";
 import { checkWritable } from "../connection/servers.ts";
 import { findProject, numberArray, type Session, sql, textArray } from "../connection/session.ts";
@@ -255,7 +255,7 @@ export class Wakes {
 			await checkWritable(client);
 			await client.query(`LISTEN ${CHANNEL}`);
 		} catch (error) {
-			if (isCrowded(error)) this.#database.makeRoom();
+			if (isOutOfConnections(error)) this.#database.makeRoom();
 			// It's retried. Until then, nodes find work and changes without hints.
 			this.#listenAgain(client);
 			client.connection.stream.destroy();
