@@ -9,8 +9,7 @@ import { PostgresServer } from "@posthorn/testkit/postgres";
 import { within } from "@posthorn/testkit/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { COMMAND, doctor, run } from "../packages/cli/test/doctor.fixture.ts";
-import { Seal } from "../packages/server/src/base/seal.ts";
-import { SEAL_CHECK, sealCheck } from "../packages/server/src/base/seal-check.ts";
+import { SEAL_CHECK, Seal, sealCheck } from "../packages/server/src/base/seal.ts";
 import { purchase, Shop } from "./shop.ts";
 
 let server: PostgresServer;

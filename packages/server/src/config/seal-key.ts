@@ -2,8 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { createFolder } from "../base/folders.ts";
-import { SEAL_KEY_BYTES } from "../base/seal.ts";
-import { IF_SEAL_KEY_LOST } from "../base/seal-check.ts";
+import { IF_SEAL_KEY_LOST, SEAL_KEY_BYTES } from "../base/seal.ts";
 import { sealKeys } from "./parsers.ts";
 
 /** Only its owner may read it. */

@@ -1,5 +1,5 @@
 import { DATABASE_CONNECTIONS } from "../base/budgets.ts";
-import { SEAL_CHECK } from "../base/seal-check.ts";
+import { SEAL_CHECK } from "../base/seal.ts";
 import type { Config } from "../config/index.ts";
 import { apartText } from "../engine/retention-clock.ts";
 import { CLOCK_JUMPED, CLOCK_SEEN, QUARANTINE } from "../storage/port.ts";

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access, readlink, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { SEAL_CHECK } from "../base/seal-check.ts";
+import { SEAL_CHECK } from "../base/seal.ts";
 import type { Config } from "../config/index.ts";
 import { backupError, readSqliteSetting, targetOf } from "../storage/sqlite/index.ts";
 import { examineSeal, examineStored, type Finding, warning } from "./local.ts";

@@ -6,8 +6,7 @@
 import { createSecret } from "@posthorn/protocol";
 import { pagesOf } from "../base/collections.ts";
 import { IdSource } from "../base/ids.ts";
-import { Seal } from "../base/seal.ts";
-import { openSealCheck, SEAL_CHECK, sealCheck } from "../base/seal-check.ts";
+import { openSealCheck, SEAL_CHECK, Seal, sealCheck } from "../base/seal.ts";
 import { sealSecret } from "../engine/signing-keys.ts";
 import type { Storage, Webhook } from "../storage/port.ts";
 
