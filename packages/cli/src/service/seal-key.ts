@@ -7,6 +7,8 @@ import { CommandError, UsageError } from "../command-error.ts";
 import { configOf } from "../flags.ts";
 import { isThere } from "../is-there.ts";
 
+const CLOCK = { now: Date.now };
+
 export interface LostSealKeyOptions {
 	readonly databaseUrl?: string;
 	readonly yes?: boolean;
@@ -37,7 +39,7 @@ export async function replaceLostSealKey({ databaseUrl, yes, json }: LostSealKey
 			);
 			// While the question waited, a node with another key may have started.
 			await expectUnused(config);
-			await replaceUnopened(storage, keys ?? newKeys(config), unopened);
+			await replaceUnopened(storage, keys ?? newKeys(config), unopened, CLOCK);
 			if (webhooks.length === 0) note("No webhook needs a new secret. Start the service.");
 		}
 		report(webhooks, json);
@@ -96,17 +98,16 @@ async function expectUnused({ database }: Config): Promise<void> {
 
 async function open(config: Config) {
 	const { database } = config;
-	const options = { clock: { now: Date.now } };
 	if (database.engine === "postgres") {
 		await expectUnused(config);
 		const { openPostgresStorage } = await import("@posthorn/server/storage/postgres");
-		return openPostgresStorage({ ...options, url: database.url });
+		return openPostgresStorage({ clock: CLOCK, url: database.url });
 	}
 	const { path } = database;
 	if (!isThere(path))
 		throw new UsageError([`The database ${path} doesn't exist. Put it, or a copy of it, there first.`]);
 	try {
-		return await openSqliteStorage({ ...options, path });
+		return await openSqliteStorage({ clock: CLOCK, path });
 	} catch (error) {
 		if ((error as { code?: unknown }).code !== "in_use") throw error;
 		throw new CommandError([(error as Error).message, "Stop the service, then run this command again."], 1);

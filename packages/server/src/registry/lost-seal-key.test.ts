@@ -48,7 +48,7 @@ test("after a crash at any step, the audit log names each webhook that was pause
 				[verb]: (p: never) => (left-- > 0 ? storage[verb](p) : Promise.reject(new Error("killed"))),
 			});
 		const unopened = await findUnopened(storage, NEW);
-		isDone = await replaceUnopened(failing, NEW, unopened).then(
+		isDone = await replaceUnopened(failing, NEW, unopened, memory.world.clock).then(
 			() => true,
 			() => false,
 		);

@@ -4,6 +4,7 @@
  * then rotates the secret, gives it to the receiver, and resumes the webhook.
  */
 import { createSecret } from "@posthorn/protocol";
+import type { Clock } from "../base/clock.ts";
 import { pagesOf } from "../base/collections.ts";
 import { IdSource } from "../base/ids.ts";
 import { openSealCheck, SEAL_CHECK, Seal, sealCheck } from "../base/seal.ts";
@@ -64,13 +65,14 @@ export async function replaceUnopened(
 	storage: Verbs,
 	keys: readonly Uint8Array[],
 	{ starts, webhooks }: Unopened,
+	clock: Pick<Clock, "now">,
 ): Promise<void> {
 	const seal = new Seal(keys);
-	const ids = new IdSource({ now: Date.now });
+	const ids = new IdSource(clock);
 	for (const { projectId, id, url, description, status, sealedDigest } of webhooks) {
 		const target = { kind: "webhook", id, name: description || url };
 		const record = (action: string) =>
-			storage.appendAudit({ id: ids.next("audit"), at: Date.now(), projectId, action, target, ...BY_OPERATOR });
+			storage.appendAudit({ id: ids.next("audit"), at: clock.now(), projectId, action, target, ...BY_OPERATOR });
 		if (status === "active") await record("webhook.paused");
 		await record("webhook.secret_rotated");
 		await storage.updateWebhook({ projectId, webhookId: id, patch: { status: "paused" } });
