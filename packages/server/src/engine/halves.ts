@@ -65,5 +65,5 @@ export async function runByHalves<T, R>(
 	return ran;
 }
 
-/** Whether only some of the projects in a commit may be the reason for the error, such as a damaged page. */
+/** Whether only a part of what is committed together may be the reason for the error, such as a damaged page. */
 export const isPartial = (error: unknown): boolean => error instanceof StorageError && error.code === "unusable";

@@ -1,6 +1,7 @@
 import { type Clock, LONGEST_WAIT_MS, type Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Engine } from "../engine/engine.ts";
+import { isPartial } from "../engine/halves.ts";
 import { type DueBasket, StorageError } from "../storage/port.ts";
 import type { Items } from "./orders.ts";
 import { type FactRecorder, type FactRefused, idFaults, itemFaults, textFaults } from "./recorder.ts";
@@ -196,7 +197,8 @@ export class BasketTimer {
 			return "done";
 		} catch (error) {
 			if (error instanceof StorageError && (error.code === "locked" || error.code === "busy")) return "locked";
-			if (error instanceof StorageError) {
+			// One of them may be the reason, for example if a trigger refuses its event.
+			if (error instanceof StorageError && !isPartial(error)) {
 				engine.recheck(projectId);
 				throw error;
 			}
