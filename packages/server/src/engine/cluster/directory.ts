@@ -296,8 +296,12 @@ export class Directory implements EpochKeeper {
 		const { projectId } = actor;
 		if (why === "refused" || why === "fault") {
 			const restMs = this.#failures.failed(projectId);
-			const because = why === "fault" ? "an error stopped it" : "its outcomes could not be committed";
-			logger.error({ projectId, why, restMs }, `a project is paused for a while: ${because}`);
+			logger.error(
+				{ projectId, why, restMs },
+				why === "fault"
+					? "a project is paused for a while: an error stopped it"
+					: "a project is paused for a while: its outcomes could not be committed",
+			);
 		} else logger.warn({ projectId, why }, "stopped running a project: its lease was lost");
 		if (why === "rewound") {
 			void this.#retake(actor);
