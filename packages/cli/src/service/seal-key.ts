@@ -7,13 +7,13 @@ import { CommandError, UsageError } from "../command-error.ts";
 import { configOf } from "../flags.ts";
 import { isThere } from "../is-there.ts";
 
-const CLOCK = { now: Date.now };
-
 export interface LostSealKeyOptions {
 	readonly databaseUrl?: string;
 	readonly yes?: boolean;
 	readonly json?: boolean;
 }
+
+const CLOCK = { now: Date.now };
 
 /**
  * `posthorn seal-key --lost`: makes a database usable whose seal key is lost. Webhooks whose secrets the current key

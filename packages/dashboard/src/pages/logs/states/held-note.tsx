@@ -45,7 +45,7 @@ function useHeld({ projectId, webhooks = [], search, rows = [] }: HeldNoteProps)
 	const { published = [] } = usePublished(projectId, search, isShown);
 	const countOf = (webhook: Webhook, { events, oldest_seq: oldest }: Webhook["backlog"]) => {
 		if (!namesEvents(search)) return events;
-		// Of an order, only its own. Some after the oldest may have been sent: several may be in flight.
+		// A search for an order counts only its own events. Some after the oldest may have been sent: several may be in flight.
 		const isListed = (eventId: string) =>
 			rows.some(({ webhook_id, event_id }) => webhook_id === webhook.id && event_id === eventId);
 		const isWaiting = ({ id, type, seq }: Published) =>
