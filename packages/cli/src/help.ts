@@ -69,6 +69,14 @@ new one to its receiver, and resume it.
 Examples:
   posthorn seal-key --lost
   posthorn seal-key --lost --env-file /etc/posthorn/posthorn.env`,
+	alert: `
+It signs and sends the test alert as the service would, and says whether the receiver accepted it with a 2xx status. Run
+it with the service's settings, on a machine where the service runs.
+
+Examples:
+  posthorn alert
+  posthorn alert --new-secret
+  posthorn alert --env-file /etc/posthorn/posthorn.env`,
 	"setup-link": `
 At a terminal, posthorn serve prints this link itself. Otherwise its output may be a log that others read. With SQLite,
 run this command in the service's folder, as its user. With PostgreSQL it works anywhere, with the settings of a node.

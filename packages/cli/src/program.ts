@@ -82,6 +82,9 @@ export function createProgram(): Command {
 		.action(async (_, self: Command) =>
 			(await import("./service/setup-link.ts")).printSetupLink(self.optsWithGlobals()),
 		);
+	command("alert", "Send a test alert to POSTHORN_ALERT_URL, to check what receives alerts.")
+		.option("--new-secret", "instead print a new secret for POSTHORN_ALERT_SECRET")
+		.action(async (_, self: Command) => (await import("./service/alert.ts")).alert(self.optsWithGlobals()));
 	addClientCommands(program);
 	return program;
 }

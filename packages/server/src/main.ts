@@ -35,6 +35,9 @@ import { createGuard } from "./net/egress.ts";
 import { createResolver } from "./net/resolver.ts";
 import { SHORTAGE_TEXT, Shortages } from "./net/shortages.ts";
 import { Handshakes, threadCpuMs } from "./net/tls/handshakes.ts";
+import { type AlertReceiver, openAlertReceiver } from "./registry/alert-receiver.ts";
+import { Alerts } from "./registry/alerts.ts";
+import { HealthCount, type HealthCountOptions } from "./registry/health-count.ts";
 import { Projects } from "./registry/projects.ts";
 import { startResealing } from "./registry/resealing.ts";
 import { UrlCheck } from "./registry/url-check.ts";
@@ -230,6 +233,21 @@ async function build(
 	const accounts = startAccounts({ storage, clock, disk: clock, ids, logger, retentionNow, onSetUp });
 	undo.push(() => accounts.close());
 	let publicUrl = config.publicUrl ?? "";
+	const alerts =
+		config.alerts &&
+		new Alerts({
+			...{ storage, clock, logger },
+			receiver: alertReceiver(config, config.alerts, (error) =>
+				logger.error({ err: error }, "an alert failed because of an error in this service"),
+			),
+			publicUrl: () => publicUrl,
+			isHeld: () => quarantine.mark !== null,
+			onSent: metrics.alerts(),
+		});
+	const onJudged: HealthCountOptions["onJudged"] = alerts?.report.bind(alerts);
+	const health = new HealthCount({ storage, clock, logger, onJudged });
+	// Nothing waits for it: if it fails, another node counts a few minutes later.
+	undo.push(async () => void health.stop().catch(() => undefined));
 	let isReady = false;
 	const api = await createApi({
 		...accounts,
@@ -251,6 +269,7 @@ async function build(
 		references,
 		shortages,
 		retention,
+		health,
 		quarantine,
 		metrics,
 		clock,
@@ -272,6 +291,10 @@ async function build(
 	const created = creates ? await createOperatorKey(storage, keyFile ?? undefined) : null;
 	if (created !== null) operatorKey.set(created);
 	isReady = true;
+	if (alerts !== null) {
+		alerts.start(health);
+		undo.push(() => alerts.stop());
+	}
 	const close = async (): Promise<Closed> => {
 		isReady = false;
 		const complete = await isWithin(config.attemptTimeoutMs + STOP.graceMs, takeDown());
@@ -286,6 +309,15 @@ async function build(
 		quarantine: quarantine.mark,
 		close,
 	};
+}
+
+/** @param onFault receives an error in this service */
+export function alertReceiver(
+	{ brand, egressCa: extraCa }: Pick<Config, "brand" | "egressCa">,
+	alerts: NonNullable<Config["alerts"]>,
+	onFault: (error: unknown) => void,
+): AlertReceiver {
+	return openAlertReceiver({ ...alerts, brand, extraCa, clock: systemClock, random: Math.random, onFault });
 }
 
 /** A link that a log contains could be used by anyone who reads it first, so it is only shown to people. */

@@ -141,6 +141,12 @@ export function createMetrics() {
 				Object.entries(count.read() ?? {}).map(([health, webhooks]) => [{ health }, webhooks]),
 			);
 		},
+		/** Counts alerts. */
+		alerts(): (outcome: "delivered" | "failed") => void {
+			const alerts = counter("posthorn_alerts_total", "Alerts to the operator's receiver, by outcome.", ["outcome"]);
+			for (const outcome of ["delivered", "failed"]) alerts.inc({ outcome }, 0);
+			return (outcome) => alerts.inc({ outcome });
+		},
 		/** Counts work on a database that nodes share. */
 		database(): Required<DatabaseObserver> {
 			const commits = histogram(

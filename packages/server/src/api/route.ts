@@ -13,6 +13,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Quarantine } from "../engine/quarantine.ts";
 import type { RetentionClock } from "../engine/retention-clock.ts";
 import type { Shortages } from "../net/shortages.ts";
+import type { HealthCount } from "../registry/health-count.ts";
 import type { Projects } from "../registry/projects.ts";
 import type { UrlCheck } from "../registry/url-check.ts";
 import type { Webhooks } from "../registry/webhooks.ts";
@@ -282,6 +283,8 @@ export interface ApiParts extends Omit<Accounts, "close"> {
 	readonly shortages: Pick<Shortages, "current">;
 	/** Whether retention trusts the clock. */
 	readonly retention: Pick<RetentionClock, "hold" | "notice" | "confirm">;
+	/** Webhooks by their health, for the metrics. */
+	readonly health: Pick<HealthCount, "read">;
 	/** Whether a restored database waits for an operator. */
 	readonly quarantine: Pick<Quarantine, "mark" | "read" | "release">;
 	/** Whether the engine accepts work. */

@@ -8,7 +8,6 @@ import Fastify from "fastify";
 import { type AuditNote, actorOf, type Principal, stillAllowed } from "../accounts/index.ts";
 import { REQUESTS } from "../base/budgets.ts";
 import { Turns } from "../base/turns.ts";
-import { HealthCount } from "../registry/health-count.ts";
 import type { Actor, StillAllowed } from "../storage/port.ts";
 import { authorize, authorizeAgain, isStillAllowed, principalOf, requireApp } from "./auth/authorize.ts";
 import { KnownCallers, principalName } from "./auth/callers.ts";
@@ -147,13 +146,8 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	app.setNotFoundHandler((request, reply) => (isPage(request) ? sendPage(reply) : refuseUnrouted(request, routes)));
 	for (const route of routes) app.route(fastifyRoute(route, parts, { turns, largeBodies, admission, callers, routes }));
 	metrics.watchStorage({ ...parts, storageCheck });
-	const health = new HealthCount(parts);
-	metrics.watchHealth(health);
-	app.addHook("onClose", async () => {
-		failures.close();
-		// Nothing waits for it: if it fails, another node counts a few minutes later.
-		void health.stop().catch(() => undefined);
-	});
+	metrics.watchHealth(parts.health);
+	app.addHook("onClose", async () => failures.close());
 	await app.ready();
 	return app;
 }

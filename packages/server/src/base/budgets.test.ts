@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import {
+	ALERTS,
 	COMMITS,
 	CONNECTIONS,
 	DATABASE_CONNECTIONS,
@@ -123,8 +124,17 @@ test("the page for operators names the limits that the code has", () => {
 		`for ${PROJECTS.quantumMs / 1_000} seconds while others wait`,
 		`released, ${PROJECTS.releasesWaiting} wait half a second`,
 		`and ${STOP.graceMs / 1_000} seconds at the latest`,
+		`at most ${ALERTS.perProject} [alerts](alerts.md) in a pass`,
+		`An alert may take ${ALERTS.timeoutMs / 1_000} seconds. One that isn't accepted delays all others by ${ALERTS.pauseMs / 1_000} seconds, and those of its project by ${ALERTS.waitMs / 1_000} seconds, then twice as long each time, ${ALERTS.longestWaitMs / 1_000} seconds at most`,
 	])
 		expect(page).toContain(sentence);
+	for (const sentence of [
+		`has been for at least ${ALERTS.failingMs / 60_000} minutes`,
+		`within ${ALERTS.timeoutMs / 1_000} seconds counts as accepted`,
+		`left alone for ${ALERTS.pauseMs / 1_000} seconds, and the project waits for ${ALERTS.waitMs / 1_000} seconds and then longer, ${ALERTS.longestWaitMs / 60_000} minutes at most`,
+		`at most ${ALERTS.perProject} alerts`,
+	])
+		expect(pageOf("alerts")).toContain(sentence);
 	for (const { burst, perMinute, node } of Object.values<RateLimitOptions>(RATES)) {
 		const columns = node ? `${n(node.burst)} | ${n(node.perMinute)}` : "|";
 		expect(page).toContain(`| ${n(burst)} | ${n(perMinute)} | ${columns}`);

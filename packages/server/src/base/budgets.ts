@@ -551,3 +551,20 @@ export const PROJECTS = {
 	/** The longest pause of a project whose outcomes storage keeps rejecting, milliseconds. */
 	longestRestMs: 3_600_000,
 } as const;
+
+/** Alerts to the operator's receiver. */
+export const ALERTS = {
+	/** Of one project in one pass; the others follow in the next ones. */
+	perProject: 10,
+	/** How long a webhook must have been failing, milliseconds. */
+	failingMs: 300_000,
+	/** From an alert about a webhook to the next one about its dead letters, milliseconds. */
+	deadLettersMs: 3_600_000,
+	/** How long one may take, milliseconds. */
+	timeoutMs: 10_000,
+	/** From an alert that wasn't accepted to the next one, milliseconds. */
+	pauseMs: 30_000,
+	/** … and to the next one of the same project. It doubles, up to the longest, until one is accepted. */
+	waitMs: 100_000,
+	longestWaitMs: 600_000,
+} as const;

@@ -15,9 +15,10 @@ type Optional = "publicUrl" | "operatorKey" | "sealKeys" | "egressCa";
 
 /** All settings, checked and typed. Those without a default may be null. */
 export type Config = {
-	readonly [K in Exclude<SettingKey, "egressAllow" | "egressDeny" | "egressPorts">]: K extends Optional
-		? ValueOf<K> | null
-		: ValueOf<K>;
+	readonly [K in Exclude<
+		SettingKey,
+		"egressAllow" | "egressDeny" | "egressPorts" | "alertUrl" | "alertSecret"
+	>]: K extends Optional ? ValueOf<K> | null : ValueOf<K>;
 } & {
 	/** Where it is left if it is created and not shown (next to the database, mode 0600). Null with PostgreSQL. */
 	readonly operatorKeyFile: string | null;
@@ -27,6 +28,8 @@ export type Config = {
 	readonly sealKeyFile: string | null;
 	/** Exceptions to the egress guard's own rules. */
 	readonly egress: EgressConfig;
+	/** Null without alerts. */
+	readonly alerts: { readonly url: string; readonly secret: string } | null;
 };
 
 interface EgressConfig {
@@ -98,9 +101,21 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 		faults.push(
 			"POSTHORN_SEAL_KEY is not set; with PostgreSQL it is required, and must be the same on every node; make one with: openssl rand -base64 32.",
 		);
+	if (given.has("alertUrl") !== given.has("alertSecret"))
+		faults.push(
+			`POSTHORN_${given.has("alertUrl") ? "ALERT_SECRET" : "ALERT_URL"} is not set; alerts need POSTHORN_ALERT_URL and POSTHORN_ALERT_SECRET; make a secret with: posthorn alert --new-secret.`,
+		);
 	if (faults.length > 0) return { ok: false, faults };
 
-	const { egressAllow: allow, egressDeny: deny, egressPorts: ports, database, ...rest } = values;
+	const {
+		egressAllow: allow,
+		egressDeny: deny,
+		egressPorts: ports,
+		alertUrl: url,
+		alertSecret: secret,
+		database,
+		...rest
+	} = values;
 	const nextToDatabase = (name: string): string | null =>
 		database!.engine === "sqlite" ? join(dirname(database!.path), name) : null;
 	const config: { readonly [K in keyof Config]: Config[K] | null } = {
@@ -110,6 +125,7 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 		setupLinkFile: nextToDatabase("posthorn.setuplink"),
 		sealKeyFile: nextToDatabase("posthorn.sealkey"),
 		egress: { allow: allow!, deny: deny!, ports: ports! },
+		alerts: url === null || secret === null ? null : { url, secret },
 	};
 	// Those that have a default aren't null by now.
 	return { ok: true, config: config as Config };

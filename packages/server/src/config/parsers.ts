@@ -71,6 +71,20 @@ export function origin(text: string): Parsed<string> {
 		: mustBe("http:// or https:// and a host, with no path, such as https://hooks.example.com");
 }
 
+/** Where alerts go: checked like a webhook's URL, except for its address. */
+export function alertUrl(text: string): Parsed<string> {
+	const url = URL.parse(text);
+	const isUsable = url?.protocol === "https:" && url.username === "" && url.password === "" && url.port !== "25";
+	return isUsable ? valid(url.href) : mustBe("an https:// URL without a password, such as https://shop.example/alerts");
+}
+
+/** As {@link createSecret} makes them: with others, the digest that signs isn't the key that receivers use. */
+export function signingSecret(text: string): Parsed<string> {
+	return /^whsec_[A-Za-z0-9+/]{88}$/.test(text)
+		? valid(text)
+		: mustBe("whsec_ and 66 random bytes in base64 (88 characters), as posthorn alert --new-secret prints it");
+}
+
 /** SQLite gives names with these beginnings a special meaning, and slashes in a URL name a host. */
 const NO_FILE = /^(?:$|:|file:|\/\/)/;
 

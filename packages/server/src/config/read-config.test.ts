@@ -2,6 +2,7 @@ import fs, { chmodSync, existsSync, mkdtempSync, rmSync, statSync, symlinkSync, 
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createSecret } from "@posthorn/protocol";
 import fc from "fast-check";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { readConfig } from "./index.ts";
@@ -56,6 +57,7 @@ test("with nothing set, everything is as documented", () => {
 			sealKeyFile: "data/posthorn.sealkey",
 			brand: "Service",
 			retryDelaysMs: [30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000],
+			alerts: null,
 			attemptTimeoutMs: 15_000,
 			logRetentionMs: 30 * 24 * 3_600_000,
 			basketIdleMs: 86_400_000,
@@ -224,6 +226,27 @@ test("PostgreSQL needs a seal key, and secrets are never quoted", () => {
 	});
 	expect(faults).toHaveLength(3);
 	expect(faults.join()).not.toContain("hunter2");
+});
+
+test("alerts need an https URL and a secret as Posthorn makes them, both or neither", () => {
+	const [url, secret] = ["https://shop.example/alerts", createSecret()];
+	expect(readConfig({ env: { POSTHORN_ALERT_URL: url, POSTHORN_ALERT_SECRET: secret } })).toMatchObject({
+		ok: true,
+		config: { alerts: { url, secret } },
+	});
+	expect(faultsOf({ POSTHORN_ALERT_URL: url })).toEqual([
+		expect.stringMatching(/^POSTHORN_ALERT_SECRET is not set; .* posthorn alert --new-secret\.$/),
+	]);
+	expect(faultsOf({ POSTHORN_ALERT_SECRET: secret })).toEqual([
+		expect.stringMatching(/^POSTHORN_ALERT_URL is not set/),
+	]);
+	for (const wrong of ["http://shop.example/", "https://ada:pw@shop.example/", "https://shop.example:25/", "shop"])
+		expect(faultsOf({ POSTHORN_ALERT_URL: wrong, POSTHORN_ALERT_SECRET: secret })).toEqual([
+			expect.stringMatching(/^POSTHORN_ALERT_URL is .* it must be an https:\/\/ URL/),
+		]);
+	const faults = faultsOf({ POSTHORN_ALERT_URL: url, POSTHORN_ALERT_SECRET: secret.slice(0, -1) });
+	expect(faults).toEqual([expect.stringMatching(/^POSTHORN_ALERT_SECRET is not valid; it must be whsec_ and/)]);
+	expect(faults.join()).not.toContain(secret.slice(6, 40));
 });
 
 test("secrets come from files, whose surrounding space is dropped", () => {

@@ -6,7 +6,7 @@ import * as parse from "./parsers.ts";
 export interface Setting<T> {
 	/** The variable's name without `POSTHORN_`, such as `RETRY_DELAYS`; the flag is the same in kebab case. */
 	readonly name: string;
-	readonly group: "Listening" | "Data" | "Delivery" | "Network" | "Limits";
+	readonly group: "Listening" | "Data" | "Delivery" | "Network" | "Alerts" | "Limits";
 	/** The value's placeholder in help. */
 	readonly placeholder: string;
 	/** The default, parsed like a given value. Null if there is none. */
@@ -187,6 +187,26 @@ export const SETTINGS = {
 			defaultText: "none",
 			meaning: "PEM file with certificate authorities to trust for receivers, in addition to the public ones.",
 			parse: parse.certificates,
+		},
+	}),
+	...group("Alerts", {
+		alertUrl: {
+			name: "ALERT_URL",
+			placeholder: "url",
+			default: null,
+			defaultText: "none",
+			meaning:
+				"Where alerts about failing webhooks and dead letters are sent (docs/operations/alerts.md). It may be in a private network. Set it on every node.",
+			parse: parse.alertUrl,
+		},
+		alertSecret: {
+			name: "ALERT_SECRET",
+			placeholder: "secret",
+			default: null,
+			defaultText: "none; required with POSTHORN_ALERT_URL",
+			meaning: "The secret that alerts are signed with.",
+			secret: true,
+			parse: parse.signingSecret,
 		},
 	}),
 	...group("Limits", {

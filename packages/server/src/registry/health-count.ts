@@ -1,10 +1,16 @@
 import { type Clock, restAfter, sleep } from "../base/clock.ts";
 import { pagesOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
-import { type Storage, StorageError, type WebhookStatus } from "../storage/port.ts";
-import { HEALTH_STATES, type HealthState, healthOf, NO_FIGURES, readHealthOf } from "./health.ts";
+import { type Project, type Storage, StorageError, type Webhook } from "../storage/port.ts";
+import { HEALTH_STATES, type HealthFigures, type HealthState, healthOf, NO_FIGURES, readHealthOf } from "./health.ts";
 
 export type HealthCounts = Readonly<Record<HealthState, number>>;
+
+/** A webhook whose health was read. */
+export interface JudgedWebhook extends Webhook {
+	readonly figures: HealthFigures & Pick<typeof NO_FIGURES, "waiting" | "deadLetters">;
+	readonly health: HealthState;
+}
 
 export interface HealthCountOptions {
 	readonly storage: Pick<Storage, "listProjects" | "listWebhooks" | "readHealth" | "getSetting" | "replaceSetting"> & {
@@ -12,6 +18,8 @@ export interface HealthCountOptions {
 	};
 	readonly clock: Clock;
 	readonly logger: Logger;
+	/** Called with each project of a pass, which continues once this has resolved. */
+	readonly onJudged?: ((project: Project, webhooks: readonly JudgedWebhook[]) => Promise<void>) | undefined;
 }
 
 /** The minimum age of the counts before another pass begins, milliseconds. */
@@ -41,8 +49,8 @@ interface SharedCount {
 const NONE: SharedCount = { counts: null, at: 0, countingAt: 0 };
 
 /**
- * Counts the webhooks of all projects by their health, for the metrics. A pass begins when the metrics are read, and
- * reads one project after another. Its result is shown until the next pass has ended. In a large database it takes
+ * Counts the webhooks of all projects by their health, for the metrics and for alerts. A pass begins when the counts are
+ * read, and reads one project after another. Its result is shown until the next pass has ended. In a large database it takes
  * minutes. Only one of several nodes counts at a time: they share the result, and who counts, in a setting.
  */
 export class HealthCount {
@@ -128,21 +136,35 @@ export class HealthCount {
 
 	/** @returns null if it ended early: the service stops, or it's no longer this node's turn */
 	async #count(isOurs: () => boolean | Promise<boolean>): Promise<HealthCounts | null> {
-		const { storage, clock } = this.#options;
+		const { storage, clock, onJudged } = this.#options;
 		const counts = Object.fromEntries(HEALTH_STATES.map((state) => [state, 0])) as Record<HealthState, number>;
-		for await (const { id } of pagesOf((page) => storage.listProjects(page))) {
+		for await (const project of pagesOf((page) => storage.listProjects(page))) {
 			if (this.#stopped || !(await isOurs())) return null;
 			const begun = clock.elapsed();
-			const now = clock.now();
-			const statuses = new Map<string, WebhookStatus>();
-			for await (const webhook of pagesOf((page) => storage.listWebhooks({ projectId: id, ...page })))
-				statuses.set(webhook.id, webhook.status);
-			const health = await readHealthOf(storage, id, [...statuses.keys()], now);
-			for (const [webhookId, status] of statuses)
-				counts[healthOf({ ...(health.get(webhookId) ?? NO_FIGURES), status }, now)]++;
-			await sleep(clock, restAfter(clock, begun, REST_FACTOR, REST_MAX_MS));
+			const webhooks = await this.#judge(project.id);
+			for (const { health } of webhooks) counts[health]++;
+			const restMs = restAfter(clock, begun, REST_FACTOR, REST_MAX_MS);
+			await onJudged?.(project, webhooks);
+			await sleep(clock, restMs);
 		}
 		return counts;
+	}
+
+	async #judge(projectId: string): Promise<JudgedWebhook[]> {
+		const { storage, clock } = this.#options;
+		const now = clock.now();
+		const webhooks: Webhook[] = [];
+		for await (const webhook of pagesOf((page) => storage.listWebhooks({ projectId, ...page }))) webhooks.push(webhook);
+		const read = await readHealthOf(
+			storage,
+			projectId,
+			webhooks.map(({ id }) => id),
+			now,
+		);
+		return webhooks.map((webhook) => {
+			const figures = { ...(read.get(webhook.id) ?? NO_FIGURES), status: webhook.status };
+			return { ...webhook, figures, health: healthOf(figures, now) };
+		});
 	}
 }
 

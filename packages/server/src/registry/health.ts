@@ -55,8 +55,7 @@ export function healthOf(figures: HealthFigures, now: number): HealthState {
 	if (status === "paused") return "paused";
 	if (lastAttempt === null) return "idle";
 	const attempts = recent.delivered + recent.failed;
-	if (failsInARow(figures, now)) return "failing";
-	if (attempts >= HEALTH.failingOf && recent.delivered < HEALTH.failingShare * attempts) return "failing";
+	if (failsInARow(figures, now) || mostFail(figures)) return "failing";
 	if (recent.failed >= HEALTH.unstableAttempts && recent.failed >= HEALTH.unstableShare * attempts) return "unstable";
 	// The last attempt failed, and the window has no success to weigh against it.
 	if (figures.failedInARow > 0 && recent.delivered === 0) return "unstable";
@@ -66,6 +65,12 @@ export function healthOf(figures: HealthFigures, now: number): HealthState {
 /** Whether the last success says nothing anymore: too many attempts in a row failed since, or it left the window. */
 export const isDown = (figures: HealthFigures, now: number): boolean =>
 	figures.failingSince !== null && (figures.recent.delivered === 0 || failsInARow(figures, now));
+
+/** Whether hardly any attempt in the window was delivered. */
+export function mostFail({ recent: { delivered, failed } }: Pick<HealthFigures, "recent">): boolean {
+	const attempts = delivered + failed;
+	return attempts >= HEALTH.failingOf && delivered < HEALTH.failingShare * attempts;
+}
 
 function failsInARow({ failedInARow, failingSince, lastDeliveredAt }: HealthFigures, now: number): boolean {
 	if (failingSince === null) return false;

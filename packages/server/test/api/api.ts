@@ -22,6 +22,7 @@ import { answered, Receiver } from "../../src/engine/send/receiver.fixture.ts";
 import { createGuard, type GuardOptions } from "../../src/net/egress.ts";
 import { createResolver } from "../../src/net/resolver.ts";
 import { createAuthority } from "../../src/net/tls/credentials.fixture.ts";
+import { HealthCount } from "../../src/registry/health-count.ts";
 import { Projects } from "../../src/registry/projects.ts";
 import { UrlCheck } from "../../src/registry/url-check.ts";
 import { Webhooks } from "../../src/registry/webhooks.ts";
@@ -188,6 +189,7 @@ export class TestApi {
 			references: new References(own),
 			shortages: { current: null },
 			retention: { hold: null, notice: null, confirm: async () => {} },
+			health: new HealthCount(own),
 			quarantine: { mark: null, read: async () => null, release: async () => false },
 			ready: () => true,
 			apiKeys: new ApiKeys({ ...own, operatorKey: new OperatorKey(keyHash(OPERATOR_KEY)) }),

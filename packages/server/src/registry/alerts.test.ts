@@ -1,0 +1,266 @@
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
+import { MemoryWorld } from "../../test/storage/memory/world.ts";
+import { ALERTS } from "../base/budgets.ts";
+import type { AttemptSummary, Project } from "../storage/port.ts";
+import type { AlertEvent } from "./alert-event.ts";
+import { Alerts } from "./alerts.ts";
+import { healthOf, NO_FIGURES } from "./health.ts";
+import type { JudgedWebhook } from "./health-count.ts";
+
+const MINUTE_MS = 60_000;
+const PROJECT: Project = { id: "proj_1", name: "Candle Shop", apps: ["developer"], createdAt: 0 };
+
+const PAGE = readFileSync(new URL("../../../../docs/operations/alerts.md", import.meta.url), "utf8");
+/** The names of all members, in order. */
+const namesIn = (value: object): unknown[] =>
+	Object.entries(value).map(([name, member]) =>
+		typeof member === "object" && member !== null ? [name, namesIn(member)] : name,
+	);
+
+let memory: MemoryWorld;
+let clock: VirtualClock;
+beforeEach(async () => {
+	memory = await MemoryWorld.open();
+	clock = new VirtualClock(Date.UTC(2026, 10, 30, 10, 30));
+});
+afterEach(() => memory.world.dispose());
+
+/** A node's alerts, and what their receiver got. It accepts them while `fault` is null. */
+function node(state: State = { fault: null }) {
+	const events: AlertEvent[] = [];
+	const lines: string[] = [];
+	const note = (_: unknown, message: string) => void lines.push(message);
+	const alerts = new Alerts({
+		storage: memory.world.storage,
+		receiver: {
+			async send(event) {
+				events.push(event);
+				return state.faultOf?.(event) ?? state.fault ?? null;
+			},
+		},
+		clock: {
+			now: () => clock.now(),
+			elapsed: () => clock.elapsed(),
+			setTimeout: (fn, ms) => clock.setTimeout(fn, ms),
+			setImmediate: (fn) => void setImmediate(fn),
+		},
+		logger: { warn: note, error: note } as never,
+		publicUrl: () => "https://hooks.example",
+		isHeld: () => state.isHeld ?? false,
+	});
+	/** Reports on these webhooks, and returns what was sent. */
+	const report = async (...webhooks: readonly JudgedWebhook[]) => {
+		await alerts.report(PROJECT, webhooks);
+		return events.splice(0).map(({ id, type, body }) => ({ id, type, ...JSON.parse(body.toString()) }));
+	};
+	const types = async (...webhooks: readonly JudgedWebhook[]) => (await report(...webhooks)).map(({ type }) => type);
+	return { alerts, report, types, lines, state };
+}
+
+interface State {
+	fault?: string | null;
+	readonly faultOf?: (event: AlertEvent) => string | null;
+	isHeld?: boolean;
+}
+
+const attempt = (id: string, startedAt: number, about: Partial<AttemptSummary> = {}): AttemptSummary => ({
+	...{ id, webhookId: "wh_1", seq: 7, eventId: "evt_7", eventType: "purchase.completed", attempt: 3, replay: 0 },
+	...{ status: "retrying", statusCode: 500, errorCode: null, error: null, startedAt, responseMs: 12 },
+	...{ nextRetryAt: null, url: "https://receiver.example/secret-path" },
+	...about,
+});
+
+/** A webhook as a pass finds it. @param failingSince when the first of the last failed attempts started; null if none */
+function webhook(
+	failingSince: number | null,
+	figures: Partial<JudgedWebhook["figures"]> = {},
+	more: Partial<JudgedWebhook> = {},
+): JudgedWebhook {
+	const status = more.status ?? "active";
+	const all = {
+		...NO_FIGURES,
+		...{ status, lastAttempt: attempt("att_2", clock.now() - 1_000, { status: "delivered", statusCode: 200 }) },
+		...(failingSince !== null && {
+			lastAttempt: attempt("att_9", clock.now() - 1_000),
+			failingSince: attempt(`att_${failingSince}`, failingSince),
+			failedInARow: 3,
+			recent: { delivered: 0, failed: 3 },
+			lastDeliveredAt: 1,
+		}),
+		...figures,
+	};
+	return {
+		...{ id: "wh_1", projectId: PROJECT.id, url: "https://receiver.example/secret-path?token=1", maxInFlight: 1 },
+		...{ description: "Accounting", events: [], standardWebhooks: false, hasStandardDigest: false, createdAt: 0 },
+		...{ figures: all, health: healthOf(all, clock.now()), status },
+		...more,
+	};
+}
+
+test("reports once that a webhook keeps failing, and once that it is healthy again", async () => {
+	const { report, types } = node();
+	const since = clock.now();
+	await clock.advance(ALERTS.failingMs - 1);
+	expect(await types(webhook(since))).toEqual([]);
+	await clock.advance(1);
+	const waiting = { count: 12, tests: 0, nextAt: clock.now() + MINUTE_MS };
+	const [alert, ...others] = await report(webhook(since, { waiting, deadLetters: 1 }));
+	expect(others).toEqual([]);
+	expect(alert).toEqual({
+		id: expect.stringMatching(/^alert_[0-9a-f]{32}$/),
+		type: "webhook.failing",
+		created_at: "2026-11-30T10:35:00.000Z",
+		project_id: "proj_1",
+		data: {
+			text:
+				"“Accounting” (receiver.example) of Candle Shop has been failing since 2026-11-30 10:30 UTC. " +
+				"The receiver returned 500. 12 deliveries are waiting to be retried. " +
+				"1 delivery has failed for good. Replay or dismiss them. https://hooks.example/p/proj_1/webhooks/wh_1",
+			project_name: "Candle Shop",
+			webhook: { id: "wh_1", description: "Accounting", host: "receiver.example", health: "failing" },
+			failing_since: "2026-11-30T10:30:00.000Z",
+			last_attempt: {
+				...{ id: "att_9", event_id: "evt_7", event_type: "purchase.completed", attempt: 3 },
+				...{ started_at: "2026-11-30T10:34:59.000Z", status_code: 500, error: null },
+			},
+			waiting: 12,
+			next_attempt_at: "2026-11-30T10:36:00.000Z",
+			dead_letters: 1,
+			dashboard_url: "https://hooks.example/p/proj_1/webhooks/wh_1",
+		},
+	});
+	expect(JSON.stringify(alert)).not.toMatch(/secret-path|token/);
+	expect(namesIn(alert)).toEqual(namesIn(JSON.parse(/```json\n(.*?)```/s.exec(PAGE)![1]!)));
+	await clock.advance(MINUTE_MS);
+	expect(await types(webhook(since, { deadLetters: 1 }))).toEqual([]);
+	// Unstable: it may fail again.
+	expect(await types(webhook(null, { recent: { delivered: 1, failed: 3 }, deadLetters: 1 }))).toEqual([]);
+	expect(await types(webhook(null, { deadLetters: 1 }))).toEqual(["webhook.recovered"]);
+	expect(await types(webhook(null, { deadLetters: 1 }))).toEqual([]);
+});
+
+test("another outage is another alert, with an id of its own", async () => {
+	const { report } = node();
+	const ids = new Set<string>();
+	for (let outage = 0; outage < 3; outage++) {
+		const since = clock.now();
+		await clock.advance(ALERTS.failingMs);
+		for (const state of [webhook(since), webhook(null)]) for (const { id } of await report(state)) ids.add(id);
+	}
+	expect(ids.size).toBe(6);
+});
+
+test("a receiver that accepts a few requests, but hardly any, keeps failing, too", async () => {
+	const { report } = node();
+	const recent = { delivered: 1, failed: 39 };
+	const [alert] = await report(webhook(null, { recent }), webhook(null, { recent: { delivered: 9, failed: 11 } }));
+	expect(alert).toMatchObject({ type: "webhook.failing", data: { failing_since: null } });
+	expect(alert.data.text).toContain("of Candle Shop has been failing. Of the last 40 attempts, 39 failed.");
+});
+
+test("reports dead letters at most once an hour, unless there are none in between", async () => {
+	const { report, types } = node();
+	const [alert] = await report(webhook(null, { deadLetters: 1 }));
+	expect(alert.data.text).toContain("of Candle Shop has dead letters: 1 delivery has failed for good.");
+	await clock.advance(ALERTS.deadLettersMs - 1);
+	expect(await types(webhook(null, { deadLetters: 3 }))).toEqual([]);
+	await clock.advance(1);
+	expect(await types(webhook(null, { deadLetters: 3 }))).toEqual(["webhook.dead_letters"]);
+	await clock.advance(ALERTS.deadLettersMs);
+	// Two were dismissed, then another one failed.
+	expect(await types(webhook(null, { deadLetters: 1 }))).toEqual([]);
+	expect(await types(webhook(null, { deadLetters: 2 }))).toEqual(["webhook.dead_letters"]);
+	expect(await types(webhook(null))).toEqual([]);
+	expect(await types(webhook(null, { deadLetters: 1 }))).toEqual(["webhook.dead_letters"]);
+});
+
+test("a clock that was ahead doesn't silence it", async () => {
+	const { types } = node();
+	clock.set(ALERTS.deadLettersMs * 48);
+	expect(await types(webhook(null, { deadLetters: 1 }))).toEqual(["webhook.dead_letters"]);
+	clock.set(-ALERTS.deadLettersMs * 48);
+	expect(await types(webhook(null, { deadLetters: 2 }))).toEqual(["webhook.dead_letters"]);
+});
+
+test("a pause ends a failure without an alert, and a failure after it is new", async () => {
+	const { types } = node();
+	const since = clock.now();
+	await clock.advance(ALERTS.failingMs);
+	expect(await types(webhook(since))).toEqual(["webhook.failing"]);
+	expect(await types(webhook(since, {}, { status: "paused", health: "paused" }))).toEqual([]);
+	expect(await types(webhook(null))).toEqual([]);
+	expect(await types(webhook(since))).toEqual(["webhook.failing"]);
+});
+
+test("what isn't accepted is sent again, with the same id, and not if it is over by then", async () => {
+	const { report, types, lines, state } = node({ fault: "The receiver returned 500." });
+	const since = clock.now();
+	await clock.advance(ALERTS.failingMs);
+	const [first] = await report(webhook(since));
+	await clock.advance(ALERTS.waitMs - 1);
+	expect(await types(webhook(since))).toEqual([]);
+	await clock.advance(1);
+	const [second] = await report(webhook(since));
+	expect(second.id).toBe(first.id);
+	await clock.advance(ALERTS.longestWaitMs);
+	expect(await types(webhook(null))).toEqual([]);
+	state.fault = null;
+	expect(await types(webhook(since))).toEqual(["webhook.failing"]);
+	expect(lines[0]).toBe("the receiver of alerts didn't accept one; it is sent again later");
+	expect(lines.at(-1)).toBe("the receiver of alerts accepts them again");
+});
+
+test("an alert that is never accepted delays those of other projects by a pass", async () => {
+	const sent: string[] = [];
+	const { alerts } = node({
+		faultOf: ({ body }) => {
+			const { project_id } = JSON.parse(body.toString());
+			sent.push(project_id);
+			return project_id === "proj_1" ? "The receiver returned 400." : null;
+		},
+	});
+	const passes: string[][] = [];
+	for (let pass = 0; pass < 3; pass++) {
+		for (const id of ["proj_1", "proj_2", "proj_3"])
+			await alerts.report({ ...PROJECT, id }, [webhook(null, { deadLetters: pass + 1 })]);
+		passes.push(sent.splice(0));
+		await clock.advance(MINUTE_MS);
+	}
+	expect(passes).toEqual([["proj_1"], ["proj_2", "proj_3"], ["proj_1"]]);
+});
+
+test("a project's alerts are limited in each pass, and none is forgotten", async () => {
+	const { report } = node();
+	const all = Array.from({ length: ALERTS.perProject + 3 }, (_, i) =>
+		webhook(null, { deadLetters: 1 }, { id: `wh_${i}` }),
+	);
+	const first = await report(...all);
+	const second = await report(...all);
+	expect([first.length, second.length]).toEqual([ALERTS.perProject, 3]);
+	expect(new Set([...first, ...second].map(({ data }) => data.webhook.id)).size).toBe(all.length);
+	expect(await report(...all)).toEqual([]);
+});
+
+test("another node, or the next process, knows what was reported", async () => {
+	expect(await node().types(webhook(null, { deadLetters: 1 }))).toEqual(["webhook.dead_letters"]);
+	expect(await node().types(webhook(null, { deadLetters: 1 }))).toEqual([]);
+});
+
+test("nothing is sent while the database is in quarantine", async () => {
+	const { types, state } = node({ fault: null, isHeld: true });
+	expect(await types(webhook(null, { deadLetters: 1 }))).toEqual([]);
+	state.isHeld = false;
+	expect(await types(webhook(null, { deadLetters: 1 }))).toEqual(["webhook.dead_letters"]);
+});
+
+test.each(["", "null", "[1]", '{"wh_1":1}', '{"wh_1":{"failing":3,"deadLetters":1,"at":1}}', "{"])(
+	"a setting that is damaged (%s) means that nothing was reported",
+	async (value) => {
+		await memory.world.storage.setSetting({ name: "alerts:proj_1", value });
+		const { types } = node();
+		expect(await types(webhook(null, { deadLetters: 1 }))).toEqual(["webhook.dead_letters"]);
+		expect(await types(webhook(null, { deadLetters: 1 }))).toEqual([]);
+	},
+);
