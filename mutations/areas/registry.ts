@@ -99,4 +99,58 @@ export const REGISTRY = [
 			},
 		],
 	),
+	...of(
+		"server/src/registry/alerts.ts",
+		["server/src/registry/alerts.test.ts"],
+		[
+			{
+				name: "alert-at-once",
+				find: "now - failingSince.startedAt >= ALERTS.failingMs",
+				replace: "now - failingSince.startedAt >= 0",
+				why: "Every receiver that restarts causes an alert.",
+			},
+			{
+				name: "alert-recovered-while-unstable",
+				find: 'if (health === "healthy") return "webhook.recovered";',
+				replace: 'if (health !== "failing") return "webhook.recovered";',
+				why: "A receiver that comes and goes causes alerts all the time.",
+			},
+			{
+				name: "alert-again-and-again",
+				find: "deadLetters > reported.deadLetters && !isRecent",
+				replace: "deadLetters > 0 && !isRecent",
+				why: "Dead letters that were reported are reported again every hour.",
+			},
+			{
+				name: "alert-not-accepted",
+				find: "const after = isReported ?",
+				replace: "const after = type !== null ?",
+				why: "An alert that the endpoint didn't accept is never sent again.",
+			},
+			{
+				name: "alert-blocks-others",
+				find: "clock.elapsed() < Math.max(this.#quietUntil, until)",
+				replace: "clock.elapsed() < this.#quietUntil",
+				why: "An alert that the endpoint never accepts keeps those of other projects from being sent.",
+			},
+			{
+				name: "alert-in-quarantine",
+				find: "if (isHeld()) return;",
+				replace: "",
+				why: "A restored database reports failures of the time of its backup.",
+			},
+		],
+	),
+	...of(
+		"server/src/registry/alert-event.ts",
+		["server/src/registry/alerts.test.ts"],
+		[
+			{
+				name: "alert-shows-path",
+				find: "webhook: { id, description, host, health },",
+				replace: "webhook: { id, description, host: webhook.url, health },",
+				why: "Alerts, which are forwarded, contain tokens of receivers' URLs.",
+			},
+		],
+	),
 ];
