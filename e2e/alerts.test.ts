@@ -1,6 +1,11 @@
 /** Alerts from a service in its own process, to a receiver that verifies them like a webhook's. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { createSecret } from "@posthorn/protocol";
-import { until } from "@posthorn/testkit";
+import { until, unusedPort } from "@posthorn/testkit";
 import { verify } from "@posthorn/webhooks";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -94,6 +99,50 @@ test.each(["SQLite", "PostgreSQL"])(
 const IDLE = /^posthorn_webhook_health\{health="idle"\} (\d+)/m;
 const FAILED = /^posthorn_alerts_total\{outcome="failed"\} (\d+)/m;
 const DELIVERED = /^posthorn_alerts_total\{outcome="delivered"\} (\d+)/m;
+
+test("the receiver of the documentation takes alerts", async () => {
+	const page = readFileSync(new URL("../docs/operations/alerts.md", import.meta.url), "utf8");
+	await using shop = await Shop.open();
+	const user = new User();
+	// Within this checkout, so that it finds the package.
+	const cache = fileURLToPath(new URL("../.cache/", import.meta.url));
+	mkdirSync(cache, { recursive: true });
+	const folder = mkdtempSync(join(cache, "alerts-"));
+	const port = String(await unusedPort());
+	writeFileSync(join(folder, "receiver.ts"), /```ts\n(.*?)```/s.exec(page)![1]!);
+	const receiver = spawn(process.execPath, [join(folder, "receiver.ts")], {
+		env: { POSTHORN_ALERT_SECRET: SECRET, PORT: port },
+		stdio: ["ignore", "pipe", "inherit"],
+	});
+	try {
+		const printed = once(receiver.stdout, "data");
+		const proxy = await shop.receiver({
+			async respond({ headers, rawBody }) {
+				const to = `http://127.0.0.1:${port}/`;
+				const { status } = await fetch(to, { method: "POST", headers, body: new Uint8Array(rawBody) });
+				return { status };
+			},
+		});
+		await until("the receiver to listen", () => {
+			if (receiver.exitCode !== null) throw new Error("The receiver has ended.");
+			return fetch(`http://127.0.0.1:${port}/`).then(
+				() => true,
+				() => false,
+			);
+		});
+		const env = {
+			POSTHORN_ALERT_URL: proxy.url("/"),
+			POSTHORN_ALERT_SECRET: SECRET,
+			POSTHORN_EGRESS_CA_FILE: shop.settings.POSTHORN_EGRESS_CA_FILE!,
+		};
+		expect(await user.run(["alert"], { env })).toMatchObject({ code: 0 });
+		expect(String((await printed)[0])).toMatch(/^alert\.test in proj_test: This is a test alert\./);
+	} finally {
+		receiver.kill();
+		user.close();
+		rmSync(folder, { recursive: true });
+	}
+});
 
 test("posthorn alert says whether a test alert was accepted", async () => {
 	await using shop = await Shop.open();

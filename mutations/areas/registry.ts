@@ -105,8 +105,8 @@ export const REGISTRY = [
 		[
 			{
 				name: "alert-at-once",
-				find: "now - failingSince.startedAt >= ALERTS.failingMs",
-				replace: "now - failingSince.startedAt >= 0",
+				find: "now - since >= ALERTS.failingMs",
+				replace: "now - since >= 0",
 				why: "Every receiver that restarts causes an alert.",
 			},
 			{

@@ -152,12 +152,29 @@ test("another outage is another alert, with an id of its own", async () => {
 	expect(ids.size).toBe(6);
 });
 
-test("a receiver that accepts a few requests, but hardly any, keeps failing, too", async () => {
-	const { report } = node();
-	const recent = { delivered: 1, failed: 39 };
-	const [alert] = await report(webhook(null, { recent }), webhook(null, { recent: { delivered: 9, failed: 11 } }));
+test("a receiver that accepts a request now and then, but hardly any, keeps failing, too", async () => {
+	const { report, types } = node();
+	const state = () => webhook(null, { recent: { delivered: 1, failed: 39 } });
+	expect(await types(state())).toEqual([]);
+	await clock.advance(ALERTS.failingMs - 1);
+	expect(await types(state())).toEqual([]);
+	await clock.advance(1);
+	const [alert] = await report(state());
 	expect(alert).toMatchObject({ type: "webhook.failing", data: { failing_since: null } });
 	expect(alert.data.text).toContain("of Candle Shop has been failing. Of the last 40 attempts, 39 failed.");
+	expect(await types(state())).toEqual([]);
+});
+
+test("a failure that ends in between begins again", async () => {
+	const { types } = node();
+	const failing = () => webhook(null, { recent: { delivered: 1, failed: 39 } });
+	expect(await types(failing())).toEqual([]);
+	await clock.advance(ALERTS.failingMs / 2);
+	expect(await types(webhook(null, { recent: { delivered: 20, failed: 39 } }))).toEqual([]);
+	await clock.advance(ALERTS.failingMs / 2);
+	expect(await types(failing())).toEqual([]);
+	await clock.advance(ALERTS.failingMs);
+	expect(await types(failing())).toEqual(["webhook.failing"]);
 });
 
 test("reports dead letters at most once an hour, unless there are none in between", async () => {
@@ -255,7 +272,7 @@ test("nothing is sent while the database is in quarantine", async () => {
 	expect(await types(webhook(null, { deadLetters: 1 }))).toEqual(["webhook.dead_letters"]);
 });
 
-test.each(["", "null", "[1]", '{"wh_1":1}', '{"wh_1":{"failing":3,"deadLetters":1,"at":1}}', "{"])(
+test.each(["", "null", "[1]", '{"wh_1":1}', '{"wh_1":{"failing":3,"seenAt":null,"deadLetters":1,"at":1}}', "{"])(
 	"a setting that is damaged (%s) means that nothing was reported",
 	async (value) => {
 		await memory.world.storage.setSetting({ name: "alerts:proj_1", value });

@@ -13,7 +13,6 @@ import { RepeatedFailure } from "../base/repeated-failure.ts";
 import type { Project, Storage } from "../storage/port.ts";
 import { type AlertType, alertEvent } from "./alert-event.ts";
 import type { AlertReceiver } from "./alert-receiver.ts";
-import { mostFail } from "./health.ts";
 import type { HealthCount, JudgedWebhook } from "./health-count.ts";
 
 interface AlertsOptions {
@@ -32,13 +31,15 @@ interface AlertsOptions {
 interface Reported {
 	/** The first attempt of the failure that was reported; null if none was, or it is over. */
 	readonly failing: string | null;
+	/** When a failure that wasn't reported yet was first seen, milliseconds since the Unix epoch; null without one. */
+	readonly seenAt: number | null;
 	/** Its number of dead letters. */
 	readonly deadLetters: number;
-	/** When, milliseconds since the Unix epoch. */
+	/** When the last alert was sent; 0 if none was. */
 	readonly at: number;
 }
 
-const NOTHING: Reported = { failing: null, deadLetters: 0, at: 0 };
+const NOTHING: Reported = { failing: null, seenAt: null, deadLetters: 0, at: 0 };
 
 /** How often it looks whether a pass is due, milliseconds. */
 const LOOK_MS = 10_000;
@@ -89,8 +90,8 @@ export class Alerts {
 			const before = reported[webhook.id] ?? NOTHING;
 			const type = dueOf(webhook, before, clock.now());
 			const isReported = type !== null && left-- > 0 && (await this.#send(type, project, webhook, before));
-			const after = isReported ? reportedBy(type, webhook, before, clock.now()) : withoutEnded(before, webhook);
-			if (after.failing !== null || after.deadLetters > 0) next[webhook.id] = after;
+			const after = isReported ? reportedBy(type, webhook, before, clock.now()) : seenBy(webhook, before, clock.now());
+			if (after.failing !== null || after.seenAt !== null || after.deadLetters > 0) next[webhook.id] = after;
 		}
 		const to = JSON.stringify(next);
 		// If another node has had a turn meanwhile, it knows better.
@@ -127,13 +128,13 @@ export class Alerts {
 
 /** The next alert about a webhook; null if there is nothing new. */
 function dueOf({ health, figures }: JudgedWebhook, reported: Reported, now: number): AlertType | null {
-	const { failingSince, recent, deadLetters } = figures;
+	const { failingSince, deadLetters } = figures;
 	if (reported.failing !== null) {
 		if (health === "healthy") return "webhook.recovered";
 	} else if (health === "failing") {
-		// A receiver that restarts is back by then.
-		const isLasting = failingSince !== null && now - failingSince.startedAt >= ALERTS.failingMs;
-		if (isLasting || (mostFail(figures) && recent.delivered > 0)) return "webhook.failing";
+		// A receiver that restarts is back by then. One that accepts a request now and then has never failed for long.
+		const since = Math.min(failingSince?.startedAt ?? now, reported.seenAt ?? now);
+		if (now - since >= ALERTS.failingMs) return "webhook.failing";
 	}
 	// The clock may have been ahead.
 	const isRecent = Math.abs(now - reported.at) < ALERTS.deadLettersMs;
@@ -150,14 +151,19 @@ function reportedBy(type: AlertType, webhook: JudgedWebhook, before: Reported, a
 		"webhook.recovered": null,
 		"webhook.dead_letters": before.failing,
 	}[type];
-	return { failing, deadLetters: webhook.figures.deadLetters, at };
+	return { failing, seenAt: null, deadLetters: webhook.figures.deadLetters, at };
 }
 
-/** A pause ends a failure, and replays and dismissals end dead letters: no alert is needed. */
-function withoutEnded(reported: Reported, { health, figures }: JudgedWebhook): Reported {
+/** What is known without an alert. A pause ends a failure, and replays and dismissals end dead letters. */
+function seenBy({ health, figures }: JudgedWebhook, before: Reported, now: number): Reported {
 	const isOver = health === "paused" || health === "idle";
-	const deadLetters = Math.min(reported.deadLetters, figures.deadLetters);
-	return { ...reported, failing: isOver ? null : reported.failing, deadLetters };
+	const failing = isOver ? null : before.failing;
+	return {
+		failing,
+		seenAt: health === "failing" && failing === null ? (before.seenAt ?? now) : null,
+		deadLetters: Math.min(before.deadLetters, figures.deadLetters),
+		at: before.at,
+	};
 }
 
 /** Parses the setting. Any other value means that nothing was reported. */
@@ -174,6 +180,11 @@ function parseReported(value: string | null): Readonly<Record<string, Reported>>
 
 function isReported(value: unknown): value is Reported {
 	if (typeof value !== "object" || value === null) return false;
-	const { failing, deadLetters, at } = value as Partial<Record<keyof Reported, unknown>>;
-	return (failing === null || typeof failing === "string") && typeof deadLetters === "number" && typeof at === "number";
+	const { failing, seenAt, deadLetters, at } = value as Partial<Record<keyof Reported, unknown>>;
+	return (
+		(failing === null || typeof failing === "string") &&
+		(seenAt === null || typeof seenAt === "number") &&
+		typeof deadLetters === "number" &&
+		typeof at === "number"
+	);
 }

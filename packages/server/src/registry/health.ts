@@ -67,7 +67,7 @@ export const isDown = (figures: HealthFigures, now: number): boolean =>
 	figures.failingSince !== null && (figures.recent.delivered === 0 || failsInARow(figures, now));
 
 /** Whether hardly any attempt in the window was delivered. */
-export function mostFail({ recent: { delivered, failed } }: Pick<HealthFigures, "recent">): boolean {
+function mostFail({ recent: { delivered, failed } }: Pick<HealthFigures, "recent">): boolean {
 	const attempts = delivered + failed;
 	return attempts >= HEALTH.failingOf && delivered < HEALTH.failingShare * attempts;
 }
