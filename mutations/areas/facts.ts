@@ -13,8 +13,8 @@ export const FACTS = [
 		},
 		{
 			name: "basket-timer-locked-each-batch",
-			find: "if (!locked.has(id) && (await",
-			replace: "if ((await",
+			find: 'if (pass.locked.has(projectId)) return "locked";',
+			replace: "",
 			why: "A project whose rows are locked delays each batch of baskets.",
 		},
 		{
@@ -25,11 +25,25 @@ export const FACTS = [
 		},
 		{
 			name: "basket-timer-all-or-none",
-			find: "if (baskets.length > 1) {",
-			replace: "if (baskets.length < 1) {",
+			find: "if (baskets.length > 1) return",
+			replace: "if (baskets.length < 1) return",
 			tests: inStore("baskets"),
 			only: "can't be abandoned",
 			why: "One basket whose event is refused keeps all others of its project from being abandoned.",
+		},
+		{
+			name: "basket-timer-same-first",
+			find: "rotated(baskets, this.#searches++)",
+			replace: "rotated(baskets, 0)",
+			tests: inStore("baskets"),
+			only: "can't be abandoned",
+			why: "Refused baskets keep others that are claimed with them from being abandoned.",
+		},
+		{
+			name: "basket-timer-each-alone",
+			find: "if (failed === MAX_FAILED) {",
+			replace: "if (failed < 0) {",
+			why: "While storage refuses every event, each basket is tried alone every few seconds.",
 		},
 		{
 			name: "basket-timer-newest-first",

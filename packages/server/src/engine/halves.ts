@@ -13,7 +13,7 @@ interface Batch<T, R> {
 }
 
 /** If this many owners fail by themselves before any has run, it isn't because of them. */
-const MAX_FAILED = 4;
+export const MAX_FAILED = 4;
 /** How much later in the list of owners each search begins, as a share of it: the golden ratio spreads them best. */
 const STEP = (Math.sqrt(5) - 1) / 2;
 
@@ -60,9 +60,14 @@ export async function runByHalves<T, R>(
 	const failure = await tryToRun(items);
 	if (failure === null || !isPartial(failure.error)) return ran;
 	const owners = [...Map.groupBy(items, ownerOf).values()];
-	const start = Math.floor(((number * STEP) % 1) * owners.length);
-	if (owners.length > 1) await runHalves([...owners.slice(start), ...owners.slice(0, start)]);
+	if (owners.length > 1) await runHalves(rotated(owners, number));
 	return ran;
+}
+
+/** The same list, begun elsewhere for each number of a search. */
+export function rotated<T>(list: readonly T[], number: number): readonly T[] {
+	const start = Math.floor(((number * STEP) % 1) * list.length);
+	return [...list.slice(start), ...list.slice(0, start)];
 }
 
 /** Whether only a part of what is committed together may be the reason for the error, such as a damaged page. */

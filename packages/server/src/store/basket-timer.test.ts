@@ -1,6 +1,6 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
-import { silentLogger } from "../base/logger.ts";
+import { type Logger, silentLogger } from "../base/logger.ts";
 import { StorageError } from "../storage/port.ts";
 import { Baskets, BasketTimer } from "./baskets.ts";
 import type { FactRecorder } from "./recorder.ts";
@@ -70,6 +70,60 @@ test("baskets of a project with locked rows delay no others, and are tried once 
 	await freed.promise;
 	await timer.stop();
 	expect(abandoned).toEqual(["held", "free"]);
+});
+
+// Each of them was tried alone, every five seconds, and each logged a line.
+test("if storage refuses every event, a few tries and one line per pass tell, and untried baskets come first", async () => {
+	const clock = new VirtualClock();
+	const waiting = Array.from({ length: 1_000 }, (_, i) => ({ basketId: `b${i}`, dueAt: 0 }));
+	const claimed = new Set<string>();
+	let isRefusing = true;
+	let calls = 0;
+	const storage = {
+		async takeDueBaskets({
+			now,
+			until,
+			limit,
+		}: {
+			readonly now: number;
+			readonly until: number;
+			readonly limit: number;
+		}) {
+			const due = waiting.filter(({ dueAt }) => dueAt <= now).sort((a, b) => a.dueAt - b.dueAt);
+			return due.slice(0, limit).map((basket) => {
+				basket.dueAt = until;
+				claimed.add(basket.basketId);
+				return { projectId: "p", basketId: basket.basketId, touchedAt: 0, data: "{}" };
+			});
+		},
+		nextBasketDue: async () => null,
+		async abandonBaskets() {
+			calls++;
+			if (isRefusing) throw new StorageError("unusable", "permission denied for table events");
+			return [];
+		},
+	};
+	const recorder = { storage, now: () => clock.now(), candidate: () => ({}) } as unknown as FactRecorder;
+	const lines: unknown[][] = [];
+	const logger = { error: (...line: unknown[]) => lines.push(line) } as unknown as Logger;
+	const timer = new BasketTimer({ recorder, engine, clock, logger });
+	timer.start();
+	clock.advance(0);
+	await rest();
+	const about = { projectId: "p", basketId: "b0", waiting: 256, retryInMs: 5_000, err: expect.any(StorageError) };
+	expect(lines).toEqual([[about, "failed to abandon baskets; others continue"]]);
+	// Four batches, each tried together and then four of its baskets alone.
+	expect(calls).toBe(4 * (1 + 4));
+	clock.advance(5_000);
+	await rest();
+	expect(lines).toHaveLength(2);
+	expect(claimed.size).toBe(512);
+	isRefusing = false;
+	clock.advance(5_000);
+	await rest();
+	expect(claimed.size).toBe(1_000);
+	expect(lines).toHaveLength(2);
+	await timer.stop();
 });
 
 test("a touch doesn't delay baskets due before it", async () => {

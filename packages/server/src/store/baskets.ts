@@ -1,7 +1,7 @@
 import { type Clock, LONGEST_WAIT_MS, type Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Engine } from "../engine/engine.ts";
-import { isPartial } from "../engine/halves.ts";
+import { isPartial, MAX_FAILED, rotated } from "../engine/halves.ts";
 import { type DueBasket, StorageError } from "../storage/port.ts";
 import type { Items } from "./orders.ts";
 import { type FactRecorder, type FactRefused, idFaults, itemFaults, textFaults } from "./recorder.ts";
@@ -100,7 +100,8 @@ export interface BasketTimerOptions {
  *
  * Several nodes may run this concurrently: baskets are claimed before they are abandoned, so each node works on
  * different ones, and a basket is abandoned only if it wasn't touched or abandoned meanwhile. One that was claimed but
- * not abandoned (the node died, or storage refuses its event) becomes due again later, and never blocks others.
+ * not abandoned (the node died, or storage refuses its event) becomes due again later, after those that were due before.
+ * Each search for events that storage accepts begins with other baskets, so refused ones don't block others for long.
  */
 export class BasketTimer {
 	readonly #options: BasketTimerOptions;
@@ -108,6 +109,8 @@ export class BasketTimer {
 	#wakeAt = Number.POSITIVE_INFINITY;
 	#pass: Promise<void> | null = null;
 	#stopped = false;
+	/** How often it has looked for baskets whose events storage accepts. */
+	#searches = 0;
 
 	constructor(options: BasketTimerOptions) {
 		this.#options = options;
@@ -154,37 +157,44 @@ export class BasketTimer {
 	async #look(): Promise<number> {
 		const { recorder, logger, clock, isTrusted } = this.#options;
 		if (isTrusted?.() === false) return clock.now() + TRY_AGAIN_MS;
+		const pass: Pass = { locked: new Set(), abandoned: 0, refused: 0, refusal: null };
 		try {
-			await this.#abandonDue();
+			const isComplete = await this.#abandonDue(pass);
+			if (!isComplete) return clock.now() + TRY_AGAIN_MS;
 			return (await recorder.storage.nextBasketDue()) ?? Number.POSITIVE_INFINITY;
 		} catch (error) {
 			if (!this.#stopped) logger.error({ err: error, retryInMs: TRY_AGAIN_MS }, "failed to read abandoned baskets");
 			return clock.now() + TRY_AGAIN_MS;
+		} finally {
+			if (pass.refusal !== null) {
+				const about = { ...pass.refusal, waiting: pass.refused, retryInMs: TRY_AGAIN_MS };
+				logger.error(about, "failed to abandon baskets; others continue");
+			}
 		}
 	}
 
-	async #abandonDue(): Promise<void> {
+	/** Returns false if it stopped early, because storage refuses all that it tried. */
+	async #abandonDue(pass: Pass): Promise<boolean> {
 		const { recorder } = this.#options;
-		/** Projects whose rows another session holds: their baskets become due again later, and others get their turn. */
-		const locked = new Set<string>();
-		for (;;) {
+		for (let failed = 0; failed < MAX_FAILED; ) {
 			const now = recorder.now();
+			const { abandoned, refused } = pass;
 			const baskets = await recorder.storage.takeDueBaskets({ now, until: now + TRY_AGAIN_MS, limit: BATCH });
 			const byProject = Map.groupBy(baskets, ({ projectId }) => projectId);
-			const ends = await Promise.allSettled(
-				[...byProject].map(async ([id, some]) => {
-					if (!locked.has(id) && (await this.#abandon(id, some)) === "locked") locked.add(id);
-				}),
-			);
-			const failed = ends.find((end) => end.status === "rejected");
-			if (failed) throw failed.reason;
-			if (baskets.length < BATCH || this.#stopped) return;
+			const ends = await Promise.allSettled([...byProject].map(([id, some]) => this.#abandon(id, some, pass)));
+			const rejected = ends.find((end) => end.status === "rejected");
+			if (rejected) throw rejected.reason;
+			if (baskets.length < BATCH || this.#stopped) return true;
+			if (pass.abandoned > abandoned) failed = 0;
+			else if (pass.refused > refused) failed++;
 		}
+		return false;
 	}
 
-	/** Abandons one project's baskets together, or one by one if one of them makes the others fail. */
-	async #abandon(projectId: string, baskets: readonly DueBasket[]): Promise<"done" | "locked"> {
-		const { recorder, engine, logger } = this.#options;
+	/** Abandons one project's baskets together; or one by one if that fails, until a few in a row have failed. */
+	async #abandon(projectId: string, baskets: readonly DueBasket[], pass: Pass): Promise<"done" | "refused" | "locked"> {
+		if (pass.locked.has(projectId)) return "locked";
+		const { recorder, engine } = this.#options;
 		const at = recorder.now();
 		const abandoned = baskets
 			.toSorted((a, b) => a.touchedAt - b.touchedAt)
@@ -194,22 +204,47 @@ export class BasketTimer {
 		try {
 			const appended = await recorder.storage.abandonBaskets({ projectId, baskets: abandoned, at });
 			if (appended.length > 0) engine.appended(projectId, appended);
+			pass.abandoned += baskets.length;
 			return "done";
 		} catch (error) {
-			if (error instanceof StorageError && (error.code === "locked" || error.code === "busy")) return "locked";
+			if (error instanceof StorageError && (error.code === "locked" || error.code === "busy")) {
+				pass.locked.add(projectId);
+				return "locked";
+			}
 			// One of them may be the reason, for example if a trigger refuses its event.
 			if (error instanceof StorageError && !isPartial(error)) {
 				engine.recheck(projectId);
 				throw error;
 			}
-			if (baskets.length > 1) {
-				for (const basket of baskets) if ((await this.#abandon(projectId, [basket])) === "locked") return "locked";
-				return "done";
-			}
-			const { basketId } = baskets[0]!;
-			const about = { err: error, projectId, basketId, retryInMs: TRY_AGAIN_MS };
-			logger.error(about, "failed to abandon a basket; other baskets continue");
-			return "done";
+			if (baskets.length > 1) return this.#abandonSingly(projectId, baskets, pass);
+			pass.refused++;
+			pass.refusal ??= { err: error, projectId, basketId: baskets[0]!.basketId };
+			return "refused";
 		}
 	}
+
+	async #abandonSingly(projectId: string, baskets: readonly DueBasket[], pass: Pass): Promise<"done" | "locked"> {
+		let failed = 0;
+		for (const [i, basket] of rotated(baskets, this.#searches++).entries()) {
+			if (failed === MAX_FAILED) {
+				pass.refused += baskets.length - i;
+				break;
+			}
+			const end = await this.#abandon(projectId, [basket], pass);
+			if (end === "locked") return "locked";
+			failed = end === "refused" ? failed + 1 : 0;
+		}
+		return "done";
+	}
+}
+
+/** What one pass over the due baskets has found. */
+interface Pass {
+	/** Projects whose rows another session holds: their baskets become due again later, and others get their turn. */
+	readonly locked: Set<string>;
+	abandoned: number;
+	/** Baskets that wait because storage refused their events, or those of a few tried before them. */
+	refused: number;
+	/** The first refusal, for the log. */
+	refusal: { readonly err: unknown; readonly projectId: string; readonly basketId: string } | null;
 }
