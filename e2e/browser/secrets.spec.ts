@@ -40,6 +40,36 @@ test("a webhook's secret survives a reload until it is stored, and then is gone"
 	await expectAccessible(page);
 });
 
+// It only said that it was paused, and offered to resume it.
+test("a webhook whose secret was lost says what to do, until it is rotated", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const { id } = await shop.webhook(receiver.url("/hooks"));
+	await shop.patch(shop.path(`/webhooks/${id}`), { status: "paused" });
+	await dashboard.enter(page);
+	let state = "lost";
+	await page.route(`**/v1/**/webhooks/${id}`, async (route) => {
+		const response = await route.fetch();
+		await route.fulfill({ response, json: { ...(await response.json()), secret_state: state } });
+	});
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	const banner = page.getByRole("region", { name: "What is wrong" });
+	await expect(banner).toContainText("given up, because the service's seal key was lost");
+	await expect(banner).toContainText("give the new one to the receiver, then resume the webhook");
+	await expect(page.getByRole("button", { name: "Resume" })).toHaveCount(0);
+	await expectAccessible(page);
+
+	await banner.getByRole("link", { name: "Open settings" }).click();
+	state = "usable";
+	await page.getByRole("button", { name: "Rotate signing secret" }).click();
+	await page.getByRole("button", { name: "Rotate now" }).click();
+	await expect(page.getByTestId("secret")).toHaveText(/^whsec_/);
+	await page.getByLabel("I've stored it").check();
+	await page.getByRole("button", { name: "Done", exact: true }).click();
+	await expect(banner).toHaveCount(0);
+	await expect(page.getByRole("button", { name: "Resume" }).first()).toBeVisible();
+});
+
 // Only keys that may read had one.
 test("a new key comes with a command to try it, which publishes a sample once", async ({ dashboard, page }) => {
 	const { shop } = dashboard;

@@ -1,8 +1,16 @@
 import { of } from "../../mutation.ts";
-import { ENGINE, inEngine } from "../../tests.ts";
+import { ENGINE, inApi, inEngine } from "../../tests.ts";
 
 /** How lanes go through their log. */
 export const ENGINE_LANES = [
+	...of("server/src/engine/lanes/lane.ts", inApi("webhook-changes"), [
+		{
+			name: "lane-without-key-active",
+			find: 'this.state.status === "active" && this.key !== null && !this.gone',
+			replace: 'this.state.status === "active" && !this.gone',
+			why: "A webhook whose secret no key opens gets requests that nobody can verify.",
+		},
+	]),
 	...of("server/src/engine/lanes/lane.ts", inEngine("lanes/lane"), [
 		{
 			name: "lane-reopened-passes",

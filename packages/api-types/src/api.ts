@@ -3091,6 +3091,11 @@ export interface components {
              */
             readonly status: "active" | "paused";
             /**
+             * @description Whether requests can be signed. `unreadable`: no seal key of the service opens the secret. `lost`: the operator gave it up, because its seal key was lost. Nothing is sent and events wait until the secret is rotated.
+             * @enum {string}
+             */
+            readonly secret_state: "usable" | "unreadable" | "lost";
+            /**
              * Format: date-time
              * @description ISO 8601 in UTC with milliseconds.
              * @example 2026-11-21T03:47:36.123Z
@@ -3151,6 +3156,11 @@ export interface components {
              * @enum {string}
              */
             readonly status: "active" | "paused";
+            /**
+             * @description Whether requests can be signed. `unreadable`: no seal key of the service opens the secret. `lost`: the operator gave it up, because its seal key was lost. Nothing is sent and events wait until the secret is rotated.
+             * @enum {string}
+             */
+            readonly secret_state: "usable" | "unreadable" | "lost";
             /**
              * Format: date-time
              * @description ISO 8601 in UTC with milliseconds.
@@ -6187,7 +6197,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
-            /** @description The Developer app is not installed. Or: The webhook is paused, or the database is in quarantine. */
+            /** @description The Developer app is not installed. Or: The webhook is paused, its secret can't be read, or the database is in quarantine. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6731,7 +6741,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
-            /** @description The Developer app is not installed. Or: Nothing was sent in this attempt. */
+            /** @description The Developer app is not installed. Or: Nothing was sent in this attempt, or the webhook's secret can't be read. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;

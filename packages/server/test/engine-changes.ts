@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { Seal } from "../src/base/seal.ts";
 import { DAY_MS, type StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
@@ -91,6 +93,59 @@ export function describeChanges(start: StartRig): void {
 			});
 			await rig.settledCount(21);
 			expect(rig.sender.to(url)).toEqual([warm, ...published]);
+		});
+
+		// It stopped the whole project, until a restart or up to an hour after the secret was rotated.
+		test("a webhook whose secret no key opens waits until it is rotated, and others of the project deliver", async () => {
+			await using rig = await start();
+			const { projectId } = rig;
+			const { id, url } = await rig.webhook("unreadable");
+			const other = await rig.webhook("other");
+			const rotate = (seal: Seal) => {
+				const sealedDigest = seal.seal(randomBytes(32), id);
+				return rig.change(() => rig.storage.rotateSecret({ projectId, webhookId: id, sealedDigest }), {
+					webhookId: id,
+				});
+			};
+			rig.sender.script = ({ target }, nth) => (target.url === url && nth <= 2 ? 500 : 200);
+			const failed = await rig.publish(1);
+			await rig.settledCount(2);
+			await rotate(new Seal([randomBytes(32)]));
+			const waiting = await rig.publish(2);
+			await rig.settledCount(4);
+			await rig.close();
+			await rig.open();
+			waiting.push(...(await rig.publish(1)));
+			await rig.settledCount(5);
+			rig.clock.advance(DAY_MS);
+			waiting.push(...(await rig.publish(1)));
+			await rig.settledCount(6);
+			expect(rig.sender.to(url)).toEqual(failed);
+			expect(rig.sender.to(other.url)).toEqual([...failed, ...waiting]);
+			const backlog = (await rig.storage.readBacklogs({ projectId, webhookIds: [id] })).get(id);
+			expect(backlog).toMatchObject({ events: 4 });
+			// Once per start.
+			expect(rig.logged).toEqual(
+				Array(2).fill(expect.stringContaining("no seal key opens this webhook's signing secret")),
+			);
+			await rotate(rig.seal);
+			await rig.settledCount(11);
+			expect(rig.sender.to(url).slice(1).toSorted()).toEqual([...failed, ...waiting].toSorted());
+			expect(rig.sender.to(url).filter((eventId) => waiting.includes(eventId))).toEqual(waiting);
+		});
+
+		test("a webhook delivers soon after a node that has its seal key has sealed its secret again", async () => {
+			await using rig = await start();
+			const { projectId } = rig;
+			const { id, url } = await rig.webhook("resealed");
+			const from = new Seal([randomBytes(32)]).seal(randomBytes(32), id);
+			await rig.change(() => rig.storage.rotateSecret({ projectId, webhookId: id, sealedDigest: from }));
+			const waiting = await rig.publish(2);
+			const sealedDigest = rig.seal.seal(randomBytes(32), id);
+			await rig.storage.resealSecret({ projectId, webhookId: id, from, sealedDigest, sealedStandardDigest: null });
+			rig.clock.advance(60_000);
+			await rig.settledCount(2);
+			expect(rig.sender.to(url)).toEqual(waiting);
 		});
 
 		test("pending deliveries of a deleted webhook are closed and logged immediately, due or not", async () => {

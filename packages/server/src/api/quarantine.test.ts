@@ -105,6 +105,7 @@ test("a project with thousands of webhooks is listed on several pages", async ()
 			.map((id) => ({
 				webhook: { ...webhook!.webhook, id, projectId },
 				backlog: { events: 1, oldestSeq: 1, oldestAt: 1 },
+				secretState: "usable",
 			})),
 	);
 	const found: string[] = [];

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { TestApi } from "../../test/api/api.ts";
+import { seal, TestApi } from "../../test/api/api.ts";
+import { Seal } from "../base/seal.ts";
 import { header, signatureOf } from "../engine/send/receiver.fixture.ts";
+import { sealLostSecret, sealSecret } from "../engine/signing-keys.ts";
 
 /**
  * Changes of webhooks through the API while the engine runs: once the API has responded, the change is in force. Each
@@ -57,6 +59,43 @@ async function comesTo(path: string): Promise<number> {
 	await published("/witness");
 	return received.filter((request) => request.path === path).length - before;
 }
+
+// It stopped the whole project, until a restart or up to an hour after the secret was rotated.
+test.each(["unreadable", "lost"])("a webhook whose secret is %s gets what waited once it is rotated", async (state) => {
+	const [projectId, webhookId] = [project.split("/").at(-1)!, webhook.split("/").at(-1)!];
+	const sealed =
+		state === "lost"
+			? sealLostSecret(seal, webhookId)
+			: sealSecret(new Seal([Buffer.alloc(32, 8)]), "whsec_unknown", webhookId);
+	await api.parts.engine.change(
+		projectId,
+		() => api.storage.rotateSecret({ projectId, webhookId, ...sealed }),
+		() => ({ webhookId }),
+	);
+	expect(await comesTo("/one")).toBe(0);
+	expect((await api.call("GET", webhook)).json).toMatchObject({ status: "active", secret_state: state });
+	const [listed, witness] = (await api.call("GET", `${project}/webhooks`)).json.data;
+	expect([listed, witness]).toMatchObject([
+		{ secret_state: state, backlog: { events: 2 } },
+		{ secret_state: "usable" },
+	]);
+	const conflict = { status: 409, json: { detail: expect.stringContaining("Rotate the secret") } };
+	expect(await api.call("POST", `${webhook}/test`, { body: { type: "delivery.success" } })).toMatchObject(conflict);
+	const [attempt] = (await api.call("GET", `${project}/attempts?webhook_id=${webhookId}`)).json.data;
+	const check = `${project}/attempts/${attempt!.id}/signature-check`;
+	expect(await api.call("POST", check, { body: { clock: 1 } })).toMatchObject(conflict);
+	// It can be changed, and still waits.
+	const changed = await api.call("PATCH", webhook, { body: { url: api.receiver.url("/two") } });
+	expect(changed.json).toMatchObject({ secret_state: state });
+
+	const rotated = await api.call("POST", `${webhook}/rotate-secret`);
+	secret = String(rotated.json.secret);
+	await published("/two", "/witness");
+	const sent = received.filter(({ path }) => path === "/two");
+	// The first ones may have come before the response with the new secret.
+	expect([sent.length, sent.at(-1)!.isGenuine]).toEqual([3, true]);
+	expect((await api.call("GET", webhook)).json).toMatchObject({ secret_state: "usable" });
+});
 
 test("a deleted webhook gets nothing more", async () => {
 	expect((await api.call("DELETE", webhook)).status).toBe(204);

@@ -15,8 +15,11 @@ export interface Engine {
 	/** Sends a sample event of this type to one subscribed webhook, outside its lane. */
 	sendTest(projectId: string, webhookId: string, type: EventType, by?: StillAllowed | null): Promise<TestResult>;
 
-	/** Functions that check signatures with a webhook's current secret, without revealing it; null if it doesn't exist. */
-	signatureChecks(projectId: string, webhookId: string): Promise<SignatureChecks | null>;
+	/**
+	 * Functions that check signatures with a webhook's current secret, without revealing it. Null if the webhook doesn't
+	 * exist, `no_secret` if nothing can be signed with its secret.
+	 */
+	signatureChecks(projectId: string, webhookId: string): Promise<SignatureChecks | "no_secret" | null>;
 
 	/**
 	 * Runs a change of a project's webhooks in storage while its lanes are held, then reloads the lanes. Once it

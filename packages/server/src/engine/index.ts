@@ -139,8 +139,10 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			const { lanes } = await storage.loadLanes({ projectId, webhookId });
 			const lane = lanes.find(({ status }) => status !== "deleted");
 			if (lane === undefined) return null;
+			const key = keys.open(lane);
+			if (key === null) return "no_secret";
 			const standard = keys.openStandard(lane);
-			return { own: checkWith(keys.open(lane)), standard: standard && checkWith(standard) };
+			return { own: checkWith(key), standard: standard && checkWith(standard) };
 		},
 
 		async stop() {

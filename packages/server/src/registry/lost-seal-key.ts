@@ -1,31 +1,24 @@
 /**
  * Replaces what a lost seal key has sealed, for `posthorn seal-key --lost`. Nothing can open those secrets, so each is
- * replaced with one that nobody knows, and its webhook is paused: its receiver would refuse the new signatures. The owner
- * then rotates the secret, gives it to the receiver, and resumes the webhook.
+ * replaced by a mark that says so, and its webhook is paused: its receiver would refuse a new secret's signatures. The
+ * owner then rotates the secret, gives it to the receiver, and resumes the webhook.
  */
-import { createSecret } from "@posthorn/protocol";
 import type { Clock } from "../base/clock.ts";
 import { pagesOf } from "../base/collections.ts";
 import { IdSource } from "../base/ids.ts";
 import { openSealCheck, SEAL_CHECK, Seal, sealCheck } from "../base/seal.ts";
-import { sealSecret } from "../engine/signing-keys.ts";
+import { sealLostSecret } from "../engine/signing-keys.ts";
 import type { Storage, Webhook } from "../storage/port.ts";
 
 type Verbs = Pick<
 	Storage,
-	| "listProjects"
-	| "listSecrets"
-	| "getWebhook"
-	| "updateWebhook"
-	| "resealSecret"
-	| "appendAudit"
-	| "getSetting"
-	| "setSetting"
+	"listProjects" | "listWebhooks" | "updateWebhook" | "resealSecret" | "appendAudit" | "getSetting" | "setSetting"
 >;
 
 /** A webhook whose secret can't be opened. */
-export interface UnopenedWebhook extends Pick<Webhook, "projectId" | "id" | "url" | "description" | "status"> {
-	readonly sealedDigest: Uint8Array;
+export interface UnopenedWebhook
+	extends Pick<Webhook, "projectId" | "id" | "url" | "description" | "status" | "sealedDigest"> {
+	readonly projectName: string;
 }
 
 /** What the current keys don't open. */
@@ -39,13 +32,11 @@ interface Unopened {
 export async function findUnopened(storage: Verbs, keys: readonly Uint8Array[] | null): Promise<Unopened> {
 	const seal = keys && new Seal(keys);
 	const webhooks: UnopenedWebhook[] = [];
-	for await (const { id: projectId } of pagesOf((page) => storage.listProjects(page)))
-		for await (const { id, sealedDigest } of pagesOf((page) => storage.listSecrets({ projectId, ...page }))) {
+	for await (const { id: projectId, name: projectName } of pagesOf((page) => storage.listProjects(page)))
+		for await (const webhook of pagesOf((page) => storage.listWebhooks({ projectId, ...page }))) {
+			const { id, url, description, status, sealedDigest } = webhook;
 			if (seal !== null && succeeds(() => seal.open(sealedDigest, id))) continue;
-			const webhook = await storage.getWebhook({ projectId, webhookId: id });
-			if (webhook === null) continue;
-			const { url, description, status } = webhook;
-			webhooks.push({ projectId, id, url, description, status, sealedDigest });
+			webhooks.push({ projectId, projectName, id, url, description, status, sealedDigest });
 		}
 	return { starts: keys !== null && (await startsWith(storage, keys)), webhooks };
 }
@@ -60,24 +51,27 @@ export async function startsWith(storage: Pick<Storage, "getSetting">, keys: rea
  * Pauses each webhook, replaces its secret, and lets a service with these keys start. May be repeated after a crash. What
  * it is about to do is recorded first: only the audit log then names all webhooks, and tells their owners why they are
  * paused.
+ *
+ * @param onReplaced called after each webhook
  */
 export async function replaceUnopened(
 	storage: Verbs,
 	keys: readonly Uint8Array[],
 	{ starts, webhooks }: Unopened,
 	clock: Pick<Clock, "now">,
+	onReplaced: (count: number) => void = () => undefined,
 ): Promise<void> {
 	const seal = new Seal(keys);
 	const ids = new IdSource(clock);
-	for (const { projectId, id, url, description, status, sealedDigest } of webhooks) {
+	for (const [i, { projectId, id, url, description, status, sealedDigest }] of webhooks.entries()) {
 		const target = { kind: "webhook", id, name: description || url };
 		const record = (action: string) =>
 			storage.appendAudit({ id: ids.next("audit"), at: clock.now(), projectId, action, target, ...BY_OPERATOR });
 		if (status === "active") await record("webhook.paused");
 		await record("webhook.secret_rotated");
 		await storage.updateWebhook({ projectId, webhookId: id, patch: { status: "paused" } });
-		const secret = sealSecret(seal, createSecret(), id);
-		await storage.resealSecret({ projectId, webhookId: id, from: sealedDigest, ...secret });
+		await storage.resealSecret({ projectId, webhookId: id, from: sealedDigest, ...sealLostSecret(seal, id) });
+		onReplaced(i + 1);
 	}
 	// Last, so that a service doesn't start on a half-finished database. The last key may have sealed other secrets: as
 	// after any start with several keys, the first fits once it has sealed them all.

@@ -4,7 +4,7 @@ import type { IdSource } from "../base/ids.ts";
 import type { Seal } from "../base/seal.ts";
 import { type Fault, textFaults } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
-import { sealSecret } from "../engine/signing-keys.ts";
+import { type SecretState, sealSecret, secretStateOf } from "../engine/signing-keys.ts";
 import type { Guard } from "../net/egress.ts";
 import type {
 	Backlog,
@@ -73,6 +73,7 @@ interface WebhookChange extends WebhookFields {
 export interface WebhookView {
 	readonly webhook: Webhook;
 	readonly backlog: Backlog;
+	readonly secretState: SecretState;
 }
 
 type CreateWebhookResult =
@@ -136,8 +137,8 @@ export class Webhooks {
 		);
 		if (result === "limit") return { kind: "limit", max: limits.maxWebhooksPerProject };
 		if (result === "no_project") return { kind: "no_project" };
-		const created: Webhook = { ...webhook, status: "active", hasStandardDigest: true };
-		return { kind: "created", view: { webhook: created, backlog: NO_BACKLOG }, secret };
+		const created: Webhook = { ...webhook, ...sealed, status: "active", hasStandardDigest: true };
+		return { kind: "created", view: { webhook: created, backlog: NO_BACKLOG, secretState: "usable" }, secret };
 	}
 
 	/** The faults of the fields that are present, except those that the API's schemas find. */
@@ -230,6 +231,11 @@ export class Webhooks {
 		return this.#options.engine.change(projectId, change, (changed) => (changed ? { webhookId } : "nothing"));
 	}
 
+	/** Whether requests to the webhook can be signed. */
+	secretState({ id: webhookId, sealedDigest }: Webhook): SecretState {
+		return secretStateOf(this.#options.seal, { webhookId, sealedDigest });
+	}
+
 	async view(webhook: Webhook): Promise<WebhookView> {
 		return (await this.#views(webhook.projectId, [webhook]))[0]!;
 	}
@@ -238,6 +244,10 @@ export class Webhooks {
 		if (webhooks.length === 0) return [];
 		const webhookIds = webhooks.map(({ id }) => id);
 		const backlogs = await this.#options.storage.readBacklogs({ projectId, webhookIds });
-		return webhooks.map((webhook) => ({ webhook, backlog: backlogs.get(webhook.id) ?? NO_BACKLOG }));
+		return webhooks.map((webhook) => ({
+			webhook,
+			backlog: backlogs.get(webhook.id) ?? NO_BACKLOG,
+			secretState: this.secretState(webhook),
+		}));
 	}
 }

@@ -74,6 +74,9 @@ export interface TestApiOptions {
 
 const authority = createAuthority();
 
+/** Seals the signing secrets of every test's API. */
+export const seal = new Seal([Buffer.alloc(32, 7)]);
+
 /** The timeout for attempts, milliseconds. */
 const TIMEOUT_MS = 15_000;
 
@@ -123,7 +126,6 @@ export class TestApi {
 			extraCa: authority.cert,
 			onFault: (error) => logger.error({ err: error }, "the sender failed"),
 		});
-		const seal = new Seal([Buffer.alloc(32, 7)]);
 		const metrics = createMetrics();
 		const { changes = new Changes(clock), longPolls = new LongPolls(clock), publicUrl = PUBLIC_URL } = options;
 		const attempts = new AttemptSignal();

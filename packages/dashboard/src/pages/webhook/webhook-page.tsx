@@ -36,6 +36,7 @@ import { ReceiverCode } from "./receiver-code.tsx";
 import { ReplayDialog } from "./replay-dialog.tsx";
 import { ResumeDialog } from "./resume-dialog.tsx";
 import { isTab, validateWebhookSearch } from "./search.ts";
+import { SecretBanner } from "./secret-banner.tsx";
 import { SettingsTab } from "./settings/settings-tab.tsx";
 import { TestDialog } from "./test-dialog.tsx";
 import { useWebhook } from "./use-webhook.ts";
@@ -119,7 +120,8 @@ function Loaded({ projectId, webhook, health, healthError, recent }: LoadedProps
 		health === undefined || state === undefined
 			? null
 			: webhookSentence({ ...health, state }, now, failedTest !== null, nothing);
-	const failing = (state === "failing" || state === "unstable") && health !== undefined;
+	const lacksSecret = webhook.secret_state !== "usable";
+	const failing = !lacksSecret && (state === "failing" || state === "unstable") && health !== undefined;
 	const fails = state === "failing" && health?.failing_since !== null;
 	return (
 		<Page>
@@ -132,8 +134,8 @@ function Loaded({ projectId, webhook, health, healthError, recent }: LoadedProps
 						webhook={webhook}
 						// A failing or unstable webhook's banner lists pending and failed deliveries, and has the actions. While it
 						// fails, a test shows whether it works again, then offers the next step.
-						action={failing ? (fails ? "test" : null) : (sentence?.action ?? null)}
-						waiting={failing ? NOTHING : (health?.waiting ?? NOTHING)}
+						action={lacksSecret ? null : failing ? (fails ? "test" : null) : (sentence?.action ?? null)}
+						waiting={failing || lacksSecret ? NOTHING : (health?.waiting ?? NOTHING)}
 						failed={health?.dead_letters ?? 0}
 						onAct={setDialog}
 					/>
@@ -142,7 +144,7 @@ function Loaded({ projectId, webhook, health, healthError, recent }: LoadedProps
 				<span className={classes.url} title={webhook.url}>
 					{webhook.url}
 				</span>
-				{sentence === null || (recent === undefined && !failing) ? (
+				{lacksSecret ? null : sentence === null || (recent === undefined && !failing) ? (
 					<Skeleton height={16} width={320} mt={8} mb={2} />
 				) : failing ? null : (
 					// It changes with each delivery, and as time passes. What matters is announced with the state.
@@ -167,6 +169,7 @@ function Loaded({ projectId, webhook, health, healthError, recent }: LoadedProps
 				<RoleNote needs="developer">send test events, retry, replay and change settings</RoleNote>
 			</PageHeader>
 			{healthError === null || health !== undefined ? null : <ErrorState error={healthError} />}
+			{lacksSecret ? <SecretBanner projectId={projectId} webhook={webhook} /> : null}
 			{failing ? <FailingBanner projectId={projectId} health={health} onReplay={() => setDialog("replay")} /> : null}
 			<Tabs
 				value={search.tab ?? "activity"}
@@ -258,11 +261,11 @@ interface ActionsProps {
 
 /** The actions that help, next to the test. */
 function Actions({ projectId, webhook, action, waiting, failed, onAct }: ActionsProps) {
-	const paused = webhook.status === "paused";
+	const sendsNothing = webhook.status === "paused" || webhook.secret_state !== "usable";
 	return (
 		<ForRole needs="developer">
 			<span className={classes.actions}>
-				{paused ? null : (
+				{sendsNothing ? null : (
 					<Button
 						variant={action === "test" ? "filled" : "default"}
 						leftSection={<IconSend size={16} aria-hidden />}
@@ -271,7 +274,7 @@ function Actions({ projectId, webhook, action, waiting, failed, onAct }: Actions
 						Send test event
 					</Button>
 				)}
-				{paused || deliveriesWaiting(waiting) === 0 ? null : (
+				{sendsNothing || deliveriesWaiting(waiting) === 0 ? null : (
 					<RetryAllNow projectId={projectId} webhookId={webhook.id} waiting={waiting} />
 				)}
 				{action === "replay" ? (

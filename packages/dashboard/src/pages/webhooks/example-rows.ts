@@ -26,6 +26,7 @@ function example(
 			status: "active",
 			max_in_flight: 1,
 			standard_webhooks: false,
+			secret_state: "usable",
 			created_at: new Date(NOW).toISOString(),
 			backlog: { events: 0, oldest_seq: null, oldest_at: null },
 		},

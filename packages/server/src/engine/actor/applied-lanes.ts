@@ -9,6 +9,8 @@ import type { LaneSet } from "./lane-set.ts";
 
 /** The minimum interval between checks of attempts in flight elsewhere. */
 const RECHECK_MS = 250;
+/** How often a project is read whose webhooks' secrets can't all be opened. */
+const SECRETS_MS = 60_000;
 
 export class AppliedLanes {
 	readonly #work: ProjectWork;
@@ -20,6 +22,7 @@ export class AppliedLanes {
 	 */
 	elsewhere: readonly HandedOver[] = [];
 	#elsewhereTimer: Timer | null = null;
+	#secretsTimer: Timer | null = null;
 	/** The project's mark when the lanes were last read. */
 	#seen: AlarmMark | null = null;
 	#reading: Promise<unknown> | null = null;
@@ -96,6 +99,7 @@ export class AppliedLanes {
 		this.#seen = seen;
 		reader.reaches(seen.lastSeq);
 		for (const lane of this.#lanes.load(lanes, only, keys)) this.#drop(lane);
+		this.#watchSecrets();
 		if (only === null || hasNewEvents) this.#lanes.announceAll();
 		else {
 			const changed = this.#lanes.get(only);
@@ -130,8 +134,20 @@ export class AppliedLanes {
 		);
 	}
 
+	/** A node that has the missing key may seal a secret again, which notifies nobody. */
+	#watchSecrets(): void {
+		this.#secretsTimer?.cancel();
+		this.#secretsTimer = null;
+		if (![...this.#lanes].some(({ key, state }) => key === null && state.status === "active")) return;
+		this.#secretsTimer = this.#work.context.clock.setTimeout(
+			() => this.#work.read(this.load(null), () => this.#watchSecrets()),
+			SECRETS_MS,
+		);
+	}
+
 	end(): void {
 		this.#elsewhereTimer?.cancel();
+		this.#secretsTimer?.cancel();
 	}
 
 	/** See {@link Actor.claim}. @param attempt the last attempt whose commit was confirmed */

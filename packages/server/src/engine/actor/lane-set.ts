@@ -1,13 +1,9 @@
 /** The lanes of one project, and which of them need attention. Only the actor's loop changes them. */
-import { signingKey } from "@posthorn/protocol";
 import { PROJECTS } from "../../base/budgets.ts";
 import type { LaneState, LogEvent } from "../../storage/port.ts";
 import { Lane, type LaneKeys } from "../lanes/lane.ts";
 import type { Chunk, Log } from "../lanes/log-reader.ts";
 import type { ActorContext } from "./context.ts";
-
-/** Used by lanes that send nothing. */
-const NO_KEY = signingKey(new Uint8Array(32));
 
 /** Keys by the state that they were opened for. */
 export type OpenedKeys = ReadonlyMap<LaneState, LaneKeys>;
@@ -197,11 +193,7 @@ export class LaneSet {
 		for (const [index, state] of states.entries()) {
 			if (index % PROJECTS.secretsPerTurn === PROJECTS.secretsPerTurn - 1)
 				await new Promise<void>((resolve) => clock.setImmediate(resolve));
-			try {
-				opened.set(state, this.#keysOf(state, this.#lanes.get(state.webhookId)));
-			} catch {
-				break; // Loading it reports the error.
-			}
+			opened.set(state, this.#keysOf(state, this.#lanes.get(state.webhookId)));
 		}
 		return opened;
 	}
@@ -209,12 +201,13 @@ export class LaneSet {
 	/** The webhook's keys, unsealed again only if they changed. */
 	#keysOf(state: LaneState, lane: Lane | undefined): LaneKeys {
 		const hasSecret = lane !== undefined && isEqual(lane.state.sealedDigest, state.sealedDigest);
+		const { keys } = this.#context;
 		return {
-			key: hasSecret || state.status === "deleted" ? (lane?.target.key ?? NO_KEY) : this.#context.keys.open(state),
+			key: hasSecret ? lane.key : state.status === "deleted" ? null : keys.open(state),
 			standardKey:
 				hasSecret && isEqual(lane.state.sealedStandardDigest, state.sealedStandardDigest)
 					? lane.target.standardKey
-					: this.#context.keys.openStandard(state),
+					: keys.openStandard(state),
 		};
 	}
 }

@@ -1,4 +1,4 @@
-import { EVENT_TYPES } from "@posthorn/protocol";
+import { EVENT_TYPES, type SigningKey, signingKey } from "@posthorn/protocol";
 import { SENDS } from "../../base/budgets.ts";
 import type { Timer } from "../../base/clock.ts";
 import type { HandedOver, LaneProgress, LaneState, QueueName, Retry } from "../../storage/port.ts";
@@ -16,7 +16,14 @@ export const QUEUE_NAMES = ["requested", "retry", "replay"] as const satisfies r
 const MAX_LAG = 2_000;
 
 /** The keys that sign a webhook's requests. */
-export type LaneKeys = Required<Pick<Target, "key" | "standardKey">>;
+export interface LaneKeys {
+	/** Null if its secret can't be opened. */
+	readonly key: SigningKey | null;
+	readonly standardKey: SigningKey | null;
+}
+
+/** Used by lanes that send nothing. */
+const NO_KEY = signingKey(new Uint8Array(32));
 
 /**
  * One webhook's progress through its project's log.
@@ -63,6 +70,8 @@ export class Lane {
 	alarm: { readonly at: number; readonly timer: Timer } | null = null;
 
 	state: LaneState;
+	/** Null if nothing can be signed: then the lane waits as if it was paused. */
+	key: SigningKey | null;
 	/** The types that it reads, and a key for them: equal keys mean equal types. Null means all types. */
 	typesKey: string | null = null;
 	types: readonly string[] | undefined;
@@ -89,8 +98,9 @@ export class Lane {
 
 	constructor(projectId: string, state: LaneState, { key, standardKey }: LaneKeys) {
 		this.webhookId = state.webhookId;
-		this.target = { projectId, url: state.url, key, standardKey, active: state.status === "active" };
 		this.state = state;
+		this.key = key;
+		this.target = { projectId, url: state.url, key: key ?? NO_KEY, standardKey, active: this.active };
 		this.position = state.position;
 		this.#storedPosition = state.position;
 		this.open = new OpenEvents(state.open);
@@ -98,7 +108,7 @@ export class Lane {
 	}
 
 	get active(): boolean {
-		return this.state.status === "active" && !this.gone;
+		return this.state.status === "active" && this.key !== null && !this.gone;
 	}
 
 	/** The owner deleted the webhook, and its pending deliveries are being closed. */
@@ -154,11 +164,12 @@ export class Lane {
 
 	/** Applies the owner's current settings. The lane keeps its own progress, unless the owner moved it ahead. */
 	reload(state: LaneState, { key, standardKey }: LaneKeys): void {
-		const resumed = this.state.status === "paused" && state.status === "active";
+		const wasActive = this.active;
 		const before = this.state.subscriptions;
 		this.state = state;
+		this.key = key;
 		this.target.url = state.url;
-		this.target.key = key;
+		this.target.key = key ?? NO_KEY;
 		this.target.standardKey = standardKey;
 		this.target.active = this.active;
 		this.following = false;
@@ -169,7 +180,7 @@ export class Lane {
 		this.stored(state.position);
 		this.#readTypes();
 		if (this.#hasPassed(before)) this.#hasDropped = true;
-		if (resumed) this.invalidateRetries();
+		if (this.active && !wasActive) this.invalidateRetries();
 	}
 
 	/**

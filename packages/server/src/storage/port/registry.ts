@@ -31,6 +31,8 @@ export interface Webhook {
 	readonly standardWebhooks: boolean;
 	/** Whether its secret can sign for Standard Webhooks: secrets of older versions can't. */
 	readonly hasStandardDigest: boolean;
+	/** SHA-256 of the signing secret, sealed. */
+	readonly sealedDigest: Uint8Array;
 	readonly createdAt: number;
 }
 

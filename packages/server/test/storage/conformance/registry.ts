@@ -148,6 +148,7 @@ export function describeRegistry(harness: StorageHarness): void {
 				maxInFlight: 1,
 				standardWebhooks: false,
 				hasStandardDigest: false,
+				sealedDigest: expect.anything(),
 				createdAt: START,
 			};
 			expect(sorted(await world.storage.getWebhook({ projectId: project, webhookId: first }))).toEqual(wanted);

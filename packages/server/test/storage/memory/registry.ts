@@ -158,7 +158,7 @@ export function listDeletedWebhooks(
 const copyOf = (bytes: Uint8Array | undefined): Buffer | null => (bytes ? Buffer.from(bytes) : null);
 
 function toWebhook(projectId: string, row: WebhookRow, { subscriptions }: LaneRow): Webhook {
-	const { id, url, description, status, maxInFlight, standardWebhooks, createdAt } = row;
+	const { id, url, description, status, maxInFlight, standardWebhooks, sealedDigest, createdAt } = row;
 	const events = [...subscriptions.keys()].sort();
 	const hasStandardDigest = row.sealedStandardDigest !== null;
 	return {
@@ -171,6 +171,7 @@ function toWebhook(projectId: string, row: WebhookRow, { subscriptions }: LaneRo
 		maxInFlight,
 		standardWebhooks,
 		hasStandardDigest,
+		sealedDigest: copyOf(sealedDigest)!,
 		createdAt,
 	};
 }

@@ -4,6 +4,7 @@ import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { component, optional, request, Type } from "../../schema.ts";
 import { diagnose } from "../../signatures/diagnose.ts";
 import { PARTS, STATES } from "../../signatures/findings.ts";
+import { NO_SECRET } from "../webhooks/webhooks.ts";
 
 const route = routeIn("Delivery log", "developer");
 
@@ -66,7 +67,7 @@ export function signatureCheckRoutes({ storage, engine, config }: ApiParts): Rou
 			// In base64.
 			bodyLimit: Math.ceil((config.maxEventBytes + REQUESTS.envelopeBytes) * 1.5),
 			success: { status: 200, description: "The findings.", schema: SignatureDiagnosis },
-			problems: { conflict: "Nothing was sent in this attempt." },
+			problems: { conflict: "Nothing was sent in this attempt, or the webhook's secret can't be read." },
 			async handler({ params: { projectId, attemptId }, body }) {
 				const { eventId, webhookId, sent, requestBody } = found(
 					"attempt",
@@ -74,6 +75,7 @@ export function signatureCheckRoutes({ storage, engine, config }: ApiParts): Rou
 				);
 				if (sent === null) throw new Problem("conflict", "Nothing was sent in this attempt, so nothing was signed.");
 				const checks = await engine.signatureChecks(projectId, webhookId);
+				if (checks === "no_secret") throw new Problem("conflict", NO_SECRET);
 				const { body: given, ...rest } = body;
 				const seen = { ...rest, ...(given !== undefined && { body: Buffer.from(given, "base64") }) };
 				return { findings: diagnose({ eventId, sent, body: requestBody }, checks, seen) };

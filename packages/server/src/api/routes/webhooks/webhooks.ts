@@ -79,6 +79,10 @@ const shownFields = {
 	// A stored one may be older than its rules.
 	description: Type.String({ description: "The owner's label.", examples: ["Accounting"] }),
 	status: Status,
+	secret_state: Type.Enum(["usable", "unreadable", "lost"], {
+		description:
+			"Whether requests can be signed. `unreadable`: no seal key of the service opens the secret. `lost`: the operator gave it up, because its seal key was lost. Nothing is sent and events wait until the secret is rotated.",
+	}),
 	created_at: Time,
 	backlog: Backlog,
 };
@@ -139,7 +143,7 @@ const UrlCheck = component("UrlCheck")({
 	),
 });
 
-function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof Webhook> {
+function presentWebhook({ webhook, backlog, secretState }: WebhookView): Static<typeof Webhook> {
 	const { id, url, description, events, status, maxInFlight, standardWebhooks, createdAt } = webhook;
 	return {
 		id,
@@ -150,6 +154,7 @@ function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof Webhoo
 		status,
 		max_in_flight: maxInFlight,
 		standard_webhooks: standardWebhooks,
+		secret_state: secretState,
 		created_at: isoTime(createdAt),
 		backlog: presentBacklog(backlog),
 	};
@@ -157,6 +162,9 @@ function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof Webhoo
 
 const OLD_SECRET =
 	"This webhook's secret was created before Standard Webhooks were supported. Rotate the secret, then turn standard_webhooks on.";
+
+export const NO_SECRET =
+	"The service can't read this webhook's secret, so nothing can be signed with it. Rotate the secret, and give the new one to the receiver.";
 
 export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine }: ApiParts): Route[] {
 	const path = "/v1/projects/{project_id}/webhooks";
@@ -273,11 +281,12 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 				description: "The test event is being sent.",
 				schema: component("TestAccepted")({ event_id: id("evt", "test event") }),
 			},
-			problems: { conflict: "The webhook is paused, or the database is in quarantine." },
+			problems: { conflict: "The webhook is paused, its secret can't be read, or the database is in quarantine." },
 			async handler({ params: { projectId, webhookId }, body, by, audit, gone }) {
 				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
 				if (webhook.status === "paused")
 					throw new Problem("conflict", "The webhook is paused, so nothing is sent to it. Resume it first.");
+				if (webhooks.secretState(webhook) !== "usable") throw new Problem("conflict", NO_SECRET);
 				if (quarantine.mark)
 					throw new Problem(
 						"conflict",
