@@ -116,7 +116,7 @@ test.each(["SQLite", "PostgreSQL"])(
 		await expect(shop.start()).rejects.toThrow("posthorn seal-key --help");
 		expect(await giveUp()).toMatchObject({
 			code: 2,
-			err: expect.stringMatching(/This pauses 1 webhook[\s\S]*--yes/),
+			err: expect.stringMatching(/This pauses 1 webhook \(\S+ of .+\), and[\s\S]*--yes/),
 		});
 		expect(existsSync(file)).toBe(false);
 		const { code, out } = await giveUp("--yes", "--json");

@@ -2,7 +2,7 @@ import { type Config, makeSealKeys, readSealKeyFile } from "@posthorn/server/con
 import { findUnopened, replaceUnopened, startsWith, type UnopenedWebhook } from "@posthorn/server/lost-seal-key";
 import { openSqliteStorage } from "@posthorn/server/storage/sqlite";
 import { confirm } from "../client/confirm.ts";
-import { note, plural, printJson, printTable } from "../client/output.ts";
+import { clean, note, plural, printJson, printTable } from "../client/output.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { configOf } from "../flags.ts";
 import { isThere } from "../is-there.ts";
@@ -14,6 +14,10 @@ export interface LostSealKeyOptions {
 }
 
 const CLOCK = { now: Date.now };
+/** How many webhooks the question names. */
+const NAMED = 3;
+/** From one line about progress to the next, webhooks. */
+const STEP = 500;
 
 /**
  * `posthorn seal-key --lost`: makes a database usable whose seal key is lost. Webhooks whose secrets the current key
@@ -34,18 +38,31 @@ export async function replaceLostSealKey({ databaseUrl, yes, json }: LostSealKey
 					`The seal key isn't lost: ${config.sealKeyFile} has it, but POSTHORN_SEAL_KEY (or _FILE) is set to another one. Remove that setting.`,
 				]);
 			await confirm(
-				`${keys ? "Use this seal key" : "Create a seal key"}, and give up what it doesn't open? This pauses ${plural(webhooks.length, "webhook")}, and can't be undone, even if the lost key is found later.`,
+				`${keys ? "Use this seal key" : "Create a seal key"}, and give up what it doesn't open? This pauses ${plural(webhooks.length, "webhook")}${namesOf(webhooks)}, and can't be undone, even if the lost key is found later.`,
 				yes,
 			);
 			// While the question waited, a node with another key may have started.
 			await expectUnused(config);
-			await replaceUnopened(storage, keys ?? newKeys(config), unopened, CLOCK);
+			await replaceUnopened(storage, keys ?? newKeys(config), unopened, CLOCK, (count) => {
+				if (count % STEP === 0)
+					note(`Replaced the secrets of ${count.toLocaleString("en-US")} of ${plural(webhooks.length, "webhook")}.`);
+			});
 			if (webhooks.length === 0) note("No webhook needs a new secret. Start the service.");
 		}
 		report(webhooks, json);
 	} finally {
 		await storage.close();
 	}
+}
+
+/** The first of these webhooks with their projects, in parentheses; "" if there are none. */
+export function namesOf(webhooks: readonly Pick<UnopenedWebhook, "description" | "url" | "projectName">[]): string {
+	if (webhooks.length === 0) return "";
+	const names = webhooks
+		.slice(0, NAMED)
+		.map(({ description, url, projectName }) => clean(`${description || url} of ${projectName}`));
+	const more = webhooks.length - NAMED;
+	return ` (${names.join("; ")}${more > 0 ? `; and ${more.toLocaleString("en-US")} more` : ""})`;
 }
 
 function report(replaced: readonly UnopenedWebhook[], json: boolean | undefined): void {
