@@ -1,42 +1,29 @@
-import { createSecret } from "@posthorn/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { MemoryWorld } from "../../test/storage/memory/world.ts";
-import { Seal } from "../base/seal.ts";
-import { sealSecret } from "../engine/signing-keys.ts";
 import type { Storage } from "../storage/port.ts";
 import { findUnopened, replaceUnopened } from "./lost-seal-key.ts";
+import { openSealedWebhooks } from "./sealed-webhooks.fixture.ts";
 
 const [NEW, LOST] = [1, 2].map((byte) => [Buffer.alloc(32, byte)]) as [Buffer[], Buffer[]];
 
-let memory: MemoryWorld;
-let storage: Storage;
-let projectId: string;
+let webhooks: Awaited<ReturnType<typeof openSealedWebhooks>>;
 beforeEach(async () => {
-	memory = await MemoryWorld.open();
-	({ storage } = memory.world);
-	projectId = await memory.world.project();
+	webhooks = await openSealedWebhooks();
 });
-afterEach(() => memory.world.dispose());
-
-async function createWebhook(keys: Buffer[], description: string): Promise<string> {
-	const id = memory.world.id("webhook");
-	const about = { id, projectId, url: "https://receiver.example/", description, events: ["a"] };
-	const limits = { maxInFlight: 1, createdAt: 0, maxPerProject: 1_000 };
-	await storage.createWebhook({ ...about, ...limits, ...sealSecret(new Seal(keys), createSecret(), id) });
-	return id;
-}
+afterEach(() => webhooks.close());
 
 async function recorded(): Promise<unknown[]> {
+	const { storage, projectId } = webhooks;
 	const entries = await storage.listAudit({ projectId, limit: 100 });
 	return entries.reverse().map(({ action, target, detail, actor }) => [action, target?.name, detail, actor.kind]);
 }
 
 // A second run only listed the webhooks that the first hadn't reached, and nothing said why the others were paused.
 test("after a crash at any step, the audit log names each webhook that was paused", async () => {
-	await createWebhook(NEW, "kept");
-	const paused = await createWebhook(LOST, "");
+	const { storage, projectId, clock, create } = webhooks;
+	await create(NEW, "kept");
+	const paused = await create(LOST, "");
 	await storage.updateWebhook({ projectId, webhookId: paused, patch: { status: "paused" } });
-	const active = await createWebhook(LOST, "Accounting");
+	const active = await create(LOST, "Accounting");
 	const verbs = ["appendAudit", "updateWebhook", "resealSecret"] as const;
 	const lost = { reason: "seal_key_lost" };
 	let isDone = false;
@@ -48,7 +35,7 @@ test("after a crash at any step, the audit log names each webhook that was pause
 				[verb]: (p: never) => (left-- > 0 ? storage[verb](p) : Promise.reject(new Error("killed"))),
 			});
 		const unopened = await findUnopened(storage, NEW);
-		isDone = await replaceUnopened(failing, NEW, unopened, memory.world.clock).then(
+		isDone = await replaceUnopened(failing, NEW, unopened, clock).then(
 			() => true,
 			() => false,
 		);
@@ -70,4 +57,14 @@ test("after a crash at any step, the audit log names each webhook that was pause
 		"paused",
 		"paused",
 	]);
+});
+
+test("it tells how many secrets it has replaced", async () => {
+	const { storage, clock, create } = webhooks;
+	for (let n = 0; n < 3; n++) await create(LOST);
+	const unopened = await findUnopened(storage, NEW);
+	expect(unopened.webhooks[0]).toMatchObject({ projectName: expect.stringMatching(/./) });
+	const counts: number[] = [];
+	await replaceUnopened(storage, NEW, unopened, clock, (count) => counts.push(count));
+	expect(counts).toEqual([1, 2, 3]);
 });

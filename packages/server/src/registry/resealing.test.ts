@@ -1,35 +1,23 @@
-import { createSecret } from "@posthorn/protocol";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
-import { MemoryWorld } from "../../test/storage/memory/world.ts";
 import { Seal } from "../base/seal.ts";
-import { sealSecret } from "../engine/signing-keys.ts";
 import { type Storage, StorageError } from "../storage/port.ts";
 import { startResealing } from "./resealing.ts";
+import { openSealedWebhooks } from "./sealed-webhooks.fixture.ts";
 
 const [NEW, OLD, LOST] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
 /** Over a page. */
 const MANY = 205;
 
-let memory: MemoryWorld;
-let storage: Storage;
-let projectId: string;
+let webhooks: Awaited<ReturnType<typeof openSealedWebhooks>>;
 beforeEach(async () => {
-	memory = await MemoryWorld.open();
-	({ storage } = memory.world);
-	projectId = await memory.world.project();
+	webhooks = await openSealedWebhooks();
 });
-afterEach(() => memory.world.dispose());
-
-async function createWebhook(key: Buffer): Promise<void> {
-	const id = memory.world.id("webhook");
-	const about = { id, projectId, url: "https://receiver.example/", description: "", events: ["a"] };
-	const limits = { maxInFlight: 1, createdAt: 0, maxPerProject: 1_000 };
-	await storage.createWebhook({ ...about, ...limits, ...sealSecret(new Seal([key]), createSecret(), id) });
-}
+afterEach(() => webhooks.close());
 
 /** How many of the project's secrets a key opens. */
 async function opens(key: Buffer): Promise<number> {
+	const { storage, projectId } = webhooks;
 	const secrets = await storage.listSecrets({ projectId, limit: 1_000 });
 	return secrets.filter(({ id, sealedDigest }) => {
 		try {
@@ -41,6 +29,7 @@ async function opens(key: Buffer): Promise<number> {
 }
 
 function start(verbs: Partial<Storage> = {}) {
+	const { storage } = webhooks;
 	const clock = new VirtualClock();
 	const lines: unknown[][] = [];
 	let onLine = () => {};
@@ -71,12 +60,12 @@ function start(verbs: Partial<Storage> = {}) {
 }
 
 test("all secrets are sealed with the first key, and again ten minutes later those of another node", async () => {
-	for (let n = 0; n < MANY; n++) await createWebhook(n % 2 === 0 ? OLD : NEW);
+	for (let n = 0; n < MANY; n++) await webhooks.create([n % 2 === 0 ? OLD : NEW]);
 	const { clock, resealing, onSealed, logged } = start();
 	expect(await logged()).toEqual(["info", { sealed: 103 }, expect.stringContaining("all secrets are sealed")]);
 	expect(onSealed).toHaveBeenCalledOnce();
 	expect(await opens(NEW)).toBe(MANY);
-	await createWebhook(OLD);
+	await webhooks.create([OLD]);
 	clock.advanceTo(clock.nextAt!);
 	expect(await logged()).toMatchObject(["info", { sealed: 1 }, expect.any(String)]);
 	expect(await opens(NEW)).toBe(MANY + 1);
@@ -85,8 +74,8 @@ test("all secrets are sealed with the first key, and again ten minutes later tho
 
 // The next pass came ten minutes later, and the operator had to keep the old key until then.
 test("a pass that storage interrupts is repeated after seconds, and less often if it fails again", async () => {
-	await createWebhook(OLD);
-	const resealSecret = vi.fn((p) => storage.resealSecret(p));
+	await webhooks.create([OLD]);
+	const resealSecret = vi.fn((p) => webhooks.storage.resealSecret(p));
 	const FAILURES = 8;
 	for (let n = 0; n < FAILURES; n++)
 		resealSecret.mockRejectedValueOnce(new StorageError("lost", "The connection is gone."));
@@ -109,7 +98,7 @@ test("a pass that storage interrupts is repeated after seconds, and less often i
 });
 
 test("a secret that no key opens is reported, others are sealed, and the old key stays needed", async () => {
-	for (const key of [OLD, LOST, OLD]) await createWebhook(key);
+	for (const key of [OLD, LOST, OLD]) await webhooks.create([key]);
 	const { resealing, onSealed, logged } = start();
 	expect(await logged()).toMatchObject(["error", { webhooks: { count: 1 } }, expect.any(String)]);
 	expect(onSealed).not.toHaveBeenCalled();
@@ -118,12 +107,12 @@ test("a secret that no key opens is reported, others are sealed, and the old key
 });
 
 test("it stops in the middle of a pass", async () => {
-	for (let n = 0; n < 3; n++) await createWebhook(OLD);
+	for (let n = 0; n < 3; n++) await webhooks.create([OLD]);
 	const stopped = Promise.withResolvers<Promise<void>>();
 	const { resealing, onSealed } = start({
 		async resealSecret(p) {
 			stopped.resolve(resealing.stop());
-			return storage.resealSecret(p);
+			return webhooks.storage.resealSecret(p);
 		},
 	});
 	await stopped.promise.then((end) => end);
