@@ -268,6 +268,26 @@ test("the log says which events it doesn't list because a webhook is paused", as
 	await expect(page.getByText("Paused. Nothing is sent. 1 new event is waiting.")).toBeVisible();
 });
 
+test("the log doesn't say that events wait that were published before their type was added", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/erp", { description: "ERP", events: ["purchase.completed"] });
+	const webhook = shop.path(`/webhooks/${id}`);
+	await shop.patch(webhook, { status: "paused" });
+	await shop.post(shop.path("/events"), order("1005"));
+	await shop.post(shop.path("/events"), { type: "chargeback.created", data: { order_id: "1005" } });
+	await shop.patch(webhook, { events: ["purchase.completed", "chargeback.created"] });
+	await dashboard.enter(page);
+	await page.goto(dashboard.project("/logs?order_id=1005"));
+	const note = (what: string) => page.getByText(`${what} for ERP (paused)`);
+	await expect(note("1 event")).toBeVisible();
+	await shop.post(shop.path("/events"), { type: "chargeback.created", data: { order_id: "1005" } });
+	await page.reload();
+	await expect(note("2 events")).toBeVisible();
+});
+
 test.describe("with a long timeout", () => {
 	test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600", POSTHORN_ATTEMPT_TIMEOUT: "300" } });
 
@@ -291,6 +311,11 @@ test.describe("with a long timeout", () => {
 		const settled = calls(page);
 		await page.goto(dashboard.project("/logs?order_id=1006"));
 		await expect(page.getByRole("table", { name: "Deliveries" }).getByRole("row")).toHaveCount(1 + 1);
+		await settled();
+		await expect(note).toHaveCount(0);
+		// The list left it out, so it counted as waiting.
+		await page.goto(dashboard.project("/logs?order_id=1006&state=waiting"));
+		await expect(page.getByRole("heading", { name: "Nothing matches" })).toBeVisible();
 		await settled();
 		await expect(note).toHaveCount(0);
 		await page.goto(dashboard.project("/logs?order_id=1005"));

@@ -78,7 +78,7 @@ export function LogFrame<Row extends DeliveryId>(props: LogFrameProps<Row>) {
 	const { rows, outdated, error } = list;
 	const nothing = rows?.length === 0 && !outdated;
 	const held = viewOf(search) === "deliveries" && (
-		<HeldNote projectId={projectId} webhooks={page.webhooks} search={search} rows={rows} />
+		<HeldNote projectId={projectId} webhooks={page.webhooks} search={search} />
 	);
 	return (
 		<Page>

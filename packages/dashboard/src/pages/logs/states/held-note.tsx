@@ -1,6 +1,6 @@
 import { Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import type { DeliveryId } from "../../../api/deliveries.ts";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { deliveriesQuery } from "../../../api/deliveries.ts";
 import { healthQuery } from "../../../api/health.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { isBehind, waitingSince, webhookName } from "../../../lib/health/health.ts";
@@ -8,8 +8,8 @@ import { isolated } from "../../../lib/text/names.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { AnchorLink } from "../../../ui/links.tsx";
-import { type LogsSearch, valuesOf } from "../search.ts";
-import { namesEvents, type Published, usePublished } from "./use-published.ts";
+import { deliveryFilter, type LogsSearch, valuesOf } from "../search.ts";
+import { namesEvents, onlyEvents, type Published, usePublished } from "./use-published.ts";
 
 /** If there are more, a number says it better. */
 const NAMED = 2;
@@ -18,12 +18,10 @@ interface HeldNoteProps {
 	projectId: string;
 	webhooks: readonly Webhook[] | undefined;
 	search: LogsSearch;
-	/** What the list shows. */
-	rows: readonly DeliveryId[] | undefined;
 }
 
 /** Webhooks that are paused or behind, each with how many events of the search wait there for their first attempt. */
-function useHeld({ projectId, webhooks = [], search, rows = [] }: HeldNoteProps) {
+function useHeld({ projectId, webhooks = [], search }: HeldNoteProps) {
 	const chosen = valuesOf(search, "webhook_id");
 	const types = valuesOf(search, "type");
 	const states = valuesOf(search, "state");
@@ -43,14 +41,23 @@ function useHeld({ projectId, webhooks = [], search, rows = [] }: HeldNoteProps)
 	const { data: healths } = useQuery({ ...healthQuery(projectId), enabled: isShown });
 	const backlogs = new Map(healths?.map(({ webhook_id, backlog }) => [webhook_id, backlog]));
 	const { published = [] } = usePublished(projectId, search, isShown);
+	// Whatever the other filters leave out, such as delivered ones.
+	const { data: sent } = useInfiniteQuery({
+		...deliveriesQuery(projectId, deliveryFilter(onlyEvents(search))),
+		enabled: isShown && namesEvents(search),
+	});
 	const countOf = (webhook: Webhook, { events, oldest_seq: oldest }: Webhook["backlog"]) => {
 		if (!namesEvents(search)) return events;
+		if (sent === undefined) return 0;
 		// A search for an order counts only its own events. Some after the oldest may have been sent: several may be in flight.
-		const isListed = (eventId: string) =>
-			rows.some(({ webhook_id, event_id }) => webhook_id === webhook.id && event_id === eventId);
+		const isSent = (eventId: string) =>
+			sent.pages.some(({ data }) =>
+				data.some(({ webhook_id, event_id }) => webhook_id === webhook.id && event_id === eventId),
+			);
 		const isWaiting = ({ id, type, seq }: Published) =>
-			webhook.events.includes(type) && isAsked(type) && oldest !== null && seq >= oldest && !isListed(id);
-		return published.filter(isWaiting).length;
+			webhook.events.includes(type) && isAsked(type) && oldest !== null && seq >= oldest && !isSent(id);
+		// Some may have been published before their type was added.
+		return Math.min(events, published.filter(isWaiting).length);
 	};
 	if (!isShown) return [];
 	return mayHold.flatMap((webhook) => {

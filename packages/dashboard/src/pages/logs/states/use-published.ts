@@ -15,6 +15,13 @@ export interface Published {
 export const namesEvents = ({ order_id, customer_email, event_id }: LogsSearch): boolean =>
 	order_id !== undefined || customer_email !== undefined || event_id !== undefined;
 
+/** The filters of a search that name events. */
+export const onlyEvents = ({ order_id, customer_email, event_id }: LogsSearch): LogsSearch => ({
+	...(order_id !== undefined && { order_id }),
+	...(customer_email !== undefined && { customer_email }),
+	...(event_id !== undefined && { event_id }),
+});
+
 /**
  * The published events that a search names: undefined until they are known, and if it names none or isn't `enabled`.
  * `matches` are those of an order or a customer, each with what matched.
