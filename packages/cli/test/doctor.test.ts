@@ -388,6 +388,19 @@ describe("on PostgreSQL", () => {
 		await node.stopWith(0);
 	});
 
+	// Attempts in them were never deleted, and nothing said so.
+	test("names partitions of the delivery log that retention leaves alone", async () => {
+		await migrate();
+		await server.execute(
+			`CREATE SCHEMA kept; CREATE TABLE kept.others (LIKE posthorn.attempts INCLUDING ALL);
+			ALTER TABLE posthorn.attempts ATTACH PARTITION kept.others DEFAULT`,
+			url,
+		);
+		expectWarning(await doctor(settings), "Delivery log", /never deletes .*: kept\.others\. Delete .*, or detach them/);
+		await server.execute("ALTER TABLE posthorn.attempts DETACH PARTITION kept.others", url);
+		expectHealthy(await doctor(settings));
+	});
+
 	test("rejects a newer schema version, in migrate too", async () => {
 		await migrate();
 		await server.execute("INSERT INTO posthorn.schema_versions (version) VALUES (999)", url);

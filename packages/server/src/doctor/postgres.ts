@@ -26,6 +26,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 				: ok("Database", `PostgreSQL ${version} at ${place} responds.`),
 			...(pooled ? [SESSION_POOL] : []),
 			schemaOf(facts),
+			...otherPartitionsOf(facts),
 			...examineStored(config, "", (name) => facts.settings.get(name) ?? null),
 			PRIVACY[facts.privacy],
 			durabilityOf(facts),
@@ -66,6 +67,12 @@ function schemaOf({ schema, knownSchema, mayPrepare, mayKeepLog, hasSchema, quot
 		"Schema",
 		`Needs a migration, which this user may not run: make it the owner of the database, or ${remedy}`,
 	);
+}
+
+function otherPartitionsOf({ otherPartitions }: DatabaseFacts): Finding[] {
+	if (otherPartitions.length === 0) return [];
+	const text = `Retention never deletes attempts in these partitions of posthorn.attempts: ${otherPartitions.join(", ")}. Delete what has expired there, or detach them.`;
+	return [warning("Delivery log", text)];
 }
 
 /** Whether others can read the connection to the database, by what was found. */

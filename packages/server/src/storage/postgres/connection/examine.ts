@@ -17,6 +17,8 @@ export interface DatabaseFacts {
 	readonly readOnly: boolean;
 	/** Whether this user may create, read and drop the daily tables of the delivery log; true if there is no log yet. */
 	readonly mayKeepLog: boolean;
+	/** The log's partitions that aren't days of ours, such as a default one: retention leaves them alone. */
+	readonly otherPartitions: readonly string[];
 	/** Whether a standby is the reason for `readOnly`. */
 	readonly isStandby: boolean;
 	/** Whether the schema exists, even if empty. */
@@ -107,6 +109,11 @@ async function examineServer(
 				WHERE d.oid = a.oid OR d.relnamespace = n.oid AND d.relname ~ '^attempts_\\d{8}$'
 					AND d.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = a.oid)
 			) AS "mayKeepLog",
+			ARRAY(
+				SELECT d.oid::regclass::text FROM pg_inherits i JOIN pg_class d ON d.oid = i.inhrelid
+				WHERE i.inhparent = a.oid AND NOT (d.relnamespace = n.oid AND d.relname ~ '^attempts_\\d{8}$')
+				ORDER BY d.relname
+			) AS "otherPartitions",
 			pg_is_in_recovery() AS "isStandby",
 			n.oid IS NOT NULL AS "hasSchema", quote_ident(session_user) AS "quotedUser",
 			to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared,
@@ -162,6 +169,7 @@ interface DatabaseState
 			| "isStandby"
 			| "mayPrepare"
 			| "mayKeepLog"
+			| "otherPartitions"
 			| "hasSchema"
 			| "quotedUser"
 		> {
