@@ -1,6 +1,7 @@
 import { type Argon2Parameters, argon2Sync } from "node:crypto";
 import { constants, setPriority } from "node:os";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { emitWarningOf, sendWarnings, type ThreadWarning } from "../base/thread-warnings.ts";
 
 /** Tells the thread's program, this file as well, from other threads that import it. */
 const ROLE = "argon2";
@@ -26,7 +27,11 @@ export class Argon2 {
 
 	#start(): Worker {
 		const worker = new Worker(new URL(import.meta.url), { workerData: ROLE, name: ROLE, execArgv: [] });
-		worker.on("message", (hash: Uint8Array) => {
+		worker.on("message", (hash: Uint8Array | ThreadWarning) => {
+			if ("warning" in hash) {
+				emitWarningOf(hash);
+				return;
+			}
 			this.#waiting.shift()!.resolve(Buffer.from(hash));
 			if (this.#waiting.length === 0) worker.unref();
 		});
@@ -44,6 +49,7 @@ export class Argon2 {
 }
 
 if (!isMainThread && workerData === ROLE) {
+	sendWarnings((warning) => parentPort!.postMessage(warning));
 	// Elsewhere this would apply to the whole process.
 	if (process.platform === "linux") setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 	parentPort!.on("message", (parameters: Argon2Parameters) => {

@@ -4,7 +4,7 @@ import { Session } from "node:inspector";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { until } from "@posthorn/testkit/until";
+import { until, within } from "@posthorn/testkit/until";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { StorageError } from "../port.ts";
 import { Channel } from "./connection/channel.ts";
@@ -30,6 +30,23 @@ test("a thread that ends on request doesn't count as a crash", async () => {
 	await storage.close();
 	await expect(storage.ping()).rejects.toMatchObject({ code: "closed" });
 	expect(deaths).toEqual([]);
+});
+
+// Node printed them as plain text, next to a log in JSON.
+test("threads hand their warnings over to the process", async () => {
+	const threads = new Threads();
+	const storage = await open();
+	for (const name of ["sqlite-writer", "sqlite-reader", "sqlite-checkpointer"]) {
+		const warned = Promise.withResolvers<Error>();
+		process.once("warning", warned.resolve);
+		await threads.run(name, `process.emitWarning("of ${name}", "TestWarning")`);
+		expect(await within(`a warning of ${name}`, warned.promise)).toMatchObject({
+			name: "TestWarning",
+			message: `of ${name}`,
+		});
+	}
+	await storage.close();
+	threads.close();
 });
 
 test("when the reading thread dies, reads fail as lost and the owner is notified", async () => {
@@ -92,13 +109,18 @@ class Threads {
 
 	/** Ends a thread from within, as a crash would; resolves when it has ended. */
 	async end(name: string): Promise<void> {
+		const gone = once(this.#session, "NodeWorker.detachedFromWorker");
+		await this.run(name, "process.exit(1)");
+		await gone;
+	}
+
+	/** Begins to run this in a thread. */
+	async run(name: string, expression: string): Promise<void> {
 		const [, sessionId] = await until(`${name} to be attached`, () =>
 			[...this.#attached].find(([title]) => title.includes(name)),
 		);
-		const gone = once(this.#session, "NodeWorker.detachedFromWorker");
-		const message = JSON.stringify({ id: 1, method: "Runtime.evaluate", params: { expression: "process.exit(1)" } });
+		const message = JSON.stringify({ id: 1, method: "Runtime.evaluate", params: { expression } });
 		this.#session.post("NodeWorker.sendMessageToWorker", { sessionId, message });
-		await gone;
 	}
 
 	close(): void {

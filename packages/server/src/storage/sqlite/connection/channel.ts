@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Bag } from "../../../base/collections.ts";
+import { emitWarningOf } from "../../../base/thread-warnings.ts";
 import { StorageError } from "../../port.ts";
 import { fromNote } from "./errors.ts";
 import { CLOSE, type FromWorker, type Reply, type Request, transferOf, type WorkerSetup } from "./wire.ts";
@@ -61,6 +62,7 @@ export class Channel {
 					resolve(channel);
 				} else if (kind === "not_opened") reject(fromNote(content));
 				else if (kind === "lost") channel.#end(fromNote(content));
+				else if (kind === "warning") emitWarningOf(content);
 				else channel.#settle(content);
 			});
 			worker.on("error", (error) => reject(channel.#end(error)));

@@ -4,6 +4,7 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
+import { sendWarnings } from "../../../base/thread-warnings.ts";
 import { checkpointBeside } from "./checkpointer.ts";
 import { BUSY_TIMEOUT_MS } from "./connection.ts";
 import { storageError, toNote } from "./errors.ts";
@@ -12,6 +13,7 @@ import type { FromWorker, Request, WorkerSetup } from "./wire.ts";
 const { path } = workerData as WorkerSetup;
 const port = parentPort!;
 const send = (message: FromWorker) => port.postMessage(message);
+sendWarnings((warning) => send(["warning", warning]));
 
 try {
 	const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });

@@ -1,3 +1,4 @@
+import type { ThreadWarning } from "../../../base/thread-warnings.ts";
 import type { AppendRequest, AppendResult, LogEvent, NewAttempt, Settlement } from "../../port.ts";
 import { STATUS_CODE, storedDetails, storedSignatures, toStoredId } from "../../shared/deliveries.ts";
 import type { ErrorNote } from "./errors.ts";
@@ -235,6 +236,7 @@ export type FromWorker =
 	| readonly [kind: "not_opened", error: ErrorNote]
 	/** Its files were moved, replaced or deleted. It sends nothing more. */
 	| readonly [kind: "lost", error: ErrorNote]
+	| readonly [kind: "warning", warning: ThreadWarning]
 	| readonly [kind: "replies", replies: readonly Reply[]];
 
 /** Ends a worker, after all earlier calls. */

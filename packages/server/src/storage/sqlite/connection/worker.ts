@@ -6,6 +6,7 @@
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { COMMITS } from "../../../base/budgets.ts";
+import { sendWarnings } from "../../../base/thread-warnings.ts";
 import { freeAllLeases } from "../leases/leases.ts";
 import { migrate } from "../migrations/index.ts";
 import { OPERATIONS } from "../verbs.ts";
@@ -21,6 +22,8 @@ const MAX_BATCH_CALLS = 256;
 const { path, role, leaseTermMs } = workerData as WorkerSetup;
 const port = parentPort!;
 const send = (message: FromWorker, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+
+sendWarnings((warning) => send(["warning", warning]));
 
 interface Opened {
 	readonly connection: Connection;
