@@ -198,7 +198,7 @@ export const API = [
 		},
 		{
 			name: "waiting-dismissals-outlive-rights",
-			find: "\tif (!(yield* mayStill(project, by))) return deliveries.map(() => false);\n",
+			find: "\tif (!(yield* mayStill(project, by))) return deliveries.map(() => null);\n",
 			replace: "",
 			only: "left waiting",
 			why: "A removed member's request that waited hides failed deliveries.",

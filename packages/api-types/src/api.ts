@@ -840,7 +840,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Dismiss a dead letter
-         * @description Marks a dead-lettered delivery as needing no decision. It no longer counts in `dead_letters`, and replays by filter leave it out; it can still be replayed on its own. Nothing is deleted.
+         * @description Marks a dead-lettered delivery as needing no decision. It no longer counts in `dead_letters`, and replays by filter leave it out; it can still be replayed on its own. Nothing is deleted. One that was dismissed before stays as it is.
          */
         readonly post: operations["dismissDelivery"];
         readonly delete?: never;

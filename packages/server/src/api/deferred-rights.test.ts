@@ -331,7 +331,7 @@ describe.each([
 			const isSecond = changed.mock.calls.length > 1;
 			if (verb === "retryWaiting") return { seqs: [1], next: isSecond ? null : { dueAt: 1, seq: 1 } };
 			if (verb === "replayMatching") return { count: 1, next: isSecond ? null : "att_01kbjh6mrxe3q8z1v2t4w5y6a7" };
-			return given.deliveries?.map(() => (verb === "dismissDeliveries" ? true : { kind: "queued" }));
+			return given.deliveries?.map(() => (verb === "dismissDeliveries" ? "dismissed" : { kind: "queued" }));
 		}) as never);
 		vi.spyOn(api.parts.storage, "countRetries").mockResolvedValue({ count: 2, next: null });
 		const dead = {

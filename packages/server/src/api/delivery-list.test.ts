@@ -172,6 +172,34 @@ test("a failed delivery is dismissed: it stays in the list, but needs no decisio
 	);
 });
 
+// Each call was recorded, also one that a client repeated because it got no response.
+test("dismissing a delivery again changes nothing, and isn't recorded", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const webhook_id = idOf(webhook);
+	const events: string[] = [];
+	for (let i = 0; i < 2; i++) {
+		events.push(await deliver(project, 500));
+		await api.call("POST", `${webhook}/deliveries/${events[i]}/retry`);
+		await api.attempted();
+	}
+	const recorded = async () => {
+		const { data } = (await api.call("GET", `${project}/audit`)).json;
+		return data.flatMap((entry) => (String(entry.action).endsWith(".dismissed") ? [[entry.action, entry.detail]] : []));
+	};
+	const single = ["delivery.dismissed", { webhook_id }];
+	for (let n = 0; n < 2; n++)
+		expect((await api.call("POST", `${webhook}/deliveries/${events[0]}/dismiss`)).json).toEqual({ dismissed: true });
+	expect(await recorded()).toEqual([single]);
+	const deliveries = events.map((event_id) => ({ webhook_id, event_id }));
+	for (let n = 0; n < 2; n++)
+		expect((await api.call("POST", `${project}/dismissals`, { body: { deliveries } })).json).toEqual({
+			...{ count: 2, skipped: 0 },
+		});
+	const named = { deliveries: [deliveries[1]], count: 1 };
+	expect(await recorded()).toEqual([["deliveries.dismissed", expect.objectContaining(named)], single]);
+});
+
 // The response said that storage was away, without the cursor, after deliveries had been dismissed.
 test("a dismissal by order that can't tell what it leaves out dismisses nothing", async () => {
 	const project = await api.project();

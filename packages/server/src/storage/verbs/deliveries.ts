@@ -164,14 +164,17 @@ interface Dismissible {
 	readonly type: number;
 }
 
+/** Whether a dead letter was dismissed by this call, or by an earlier one; null if it isn't a dead letter. */
+export type Dismissal = "dismissed" | "dismissed_before" | null;
+
 /**
- * Marks dead letters as needing no decision: they no longer count, and replays by filter leave them out. Returns for each
- * whether it is dismissed now; false if it isn't a dead letter, or `by` has no access anymore. One transaction.
+ * Marks dead letters as needing no decision: they no longer count, and replays by filter leave them out. Returns what
+ * became of each; null also if `by` has no access anymore. One transaction.
  */
 export function* dismissDeliveries(
 	project: number,
 	{ deliveries, at, by }: By & { readonly deliveries: readonly DeliveryKey[]; readonly at: number },
-): Steps<boolean[]> {
+): Steps<Dismissal[]> {
 	const events = yield* findEvents(project, deliveries);
 	// By key, so that one that is named twice is dismissed once.
 	const known = new Map<string, Dismissible>();
@@ -183,16 +186,16 @@ export function* dismissDeliveries(
 		keys.push(key);
 		if (webhook !== null && event !== undefined) known.set(key, { webhook, ...event });
 	}
-	if (known.size === 0) return deliveries.map(() => false);
+	if (known.size === 0) return deliveries.map(() => null);
 	yield* together(holdProject(project));
-	if (!(yield* mayStill(project, by))) return deliveries.map(() => false);
+	if (!(yield* mayStill(project, by))) return deliveries.map(() => null);
 	const asked = Array.from(known.values(), ({ webhook, seq }) => ({ no: project, webhook, seq }));
 	const changes: Part[] = [];
-	const dismissed = new Set<string>();
+	const dismissed = new Map<string, Dismissal>();
 	for (const last of yield* rows(latestOf(asked))) {
 		if (last.id === null || last.next_attempt !== null || statusOf(last.status) !== "failed") continue;
 		const key = `${last.given_webhook} ${last.given_seq}`;
-		dismissed.add(key);
+		dismissed.set(key, last.dismissed_at === null ? "dismissed" : "dismissed_before");
 		if (last.dismissed_at !== null) continue;
 		const { webhook, seq, type } = known.get(key)!;
 		changes.push(
@@ -206,7 +209,7 @@ export function* dismissDeliveries(
 		);
 	}
 	if (changes.length > 0) yield* together(...changes);
-	return keys.map((key) => dismissed.has(key));
+	return keys.map((key) => dismissed.get(key) ?? null);
 }
 
 type DeliveryOf = ProjectRef & DeliveryKey;

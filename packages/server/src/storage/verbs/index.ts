@@ -113,7 +113,7 @@ const DELIVERIES = {
 	readLatest: inProject.read(deliveries.readLatest, forEachDelivery(deliveries.NO_ATTEMPT)),
 	listUnattempted: inProject.read(retries.listUnattempted, () => ({ rows: [], next: null })),
 	countRetries: inProject.read(retries.countRetries, () => ({ count: 0, next: null })),
-	dismissDeliveries: inProject.write(deliveries.dismissDeliveries, forEachDelivery(false)),
+	dismissDeliveries: inProject.write(deliveries.dismissDeliveries, forEachDelivery<deliveries.Dismissal>(null)),
 	cancelTest: inProject.write(retries.cancelTest, () => "nothing_waits" as const),
 	retryDeliveries: inProject.write(retries.retryDeliveries, forEachDelivery(retries.NOTHING_WAITS)),
 	retryWaiting: inProject.write(retries.retryWaiting, () => ({ seqs: [], next: null })),

@@ -211,13 +211,13 @@ export function describeMembers(harness: StorageHarness): void {
 				];
 			};
 			const none = ["nothing_waits", "nothing_waits"];
-			const refused = ["no_delivery", 0, none, [], [false, false], "nothing_waits", "no_webhook"];
+			const refused = ["no_delivery", 0, none, [], [null, null], "nothing_waits", "no_webhook"];
 			const developer = { accountId: ada.id, role: "developer" } as const;
 			for (const by of [developer, { keyId: world.id("apiKey") }]) expect(await attempt(by)).toEqual(refused);
 			await join(project, ada, "viewer");
 			expect(await attempt(developer)).toEqual(refused);
 			await join(project, ada, "developer");
-			const made = ["queued", 0, ["queued", "queued"], [], [false, false], "cancelled", "queued"];
+			const made = ["queued", 0, ["queued", "queued"], [], [null, null], "cancelled", "queued"];
 			expect(await attempt(developer)).toEqual(made);
 		});
 

@@ -336,8 +336,10 @@ export function describeReplay(harness: StorageHarness): void {
 					deliveries: eventIds.map((eventId) => ({ webhookId: webhook, eventId })),
 				});
 			// One that is named twice counts once.
-			expect(await dismiss(ids[0]!, ids[1]!, world.id("event"), ids[0]!)).toEqual([true, true, false, true]);
-			expect(await dismiss(ids[0]!)).toEqual([true]);
+			expect(await dismiss(ids[0]!, ids[1]!, world.id("event"), ids[0]!)).toEqual([
+				...["dismissed", "dismissed", null, "dismissed"],
+			]);
+			expect(await dismiss(ids[0]!)).toEqual(["dismissed_before"]);
 			expect(await deadLetters()).toBe(1);
 			const of = { projectId: project, webhookId: webhook };
 			expect(await world.storage.getDelivery({ ...of, eventId: ids[0]! })).toMatchObject({ dismissed: true });
@@ -350,14 +352,14 @@ export function describeReplay(harness: StorageHarness): void {
 			expect(await deadLetters()).toBe(0);
 			expect((await world.storage.replayMatching(matching)).count).toBe(0);
 			// One that is attempting again isn't a dead letter.
-			expect(await dismiss(ids[2]!)).toEqual([false]);
+			expect(await dismiss(ids[2]!)).toEqual([null]);
 
 			expect(await world.storage.replayDelivery({ ...of, eventId: ids[0]!, at: START })).toMatchObject({ replay: 1 });
 			expect(await deadLetters()).toBe(0);
 			await world.finish(lease, webhook, events[0]!, "failed", { replay: 1, startedAt: START - HOUR + 1 });
 			expect(await deadLetters()).toBe(1);
 			expect(await world.storage.getDelivery({ ...of, eventId: ids[0]! })).toMatchObject({ dismissed: false });
-			expect(await dismiss(ids[0]!)).toEqual([true]);
+			expect(await dismiss(ids[0]!)).toEqual(["dismissed"]);
 
 			// What retention deletes isn't subtracted again.
 			for (let from: number | null = 0; from !== null; )
@@ -386,7 +388,9 @@ export function describeReplay(harness: StorageHarness): void {
 				...{ count: 1, groups: [{ webhookId: webhook, eventType: "a", count: 1 }] },
 			});
 			const deliveries = [{ webhookId: webhook, eventId: sample.id }];
-			expect(await world.storage.dismissDeliveries({ projectId: project, deliveries, at: START })).toEqual([true]);
+			expect(await world.storage.dismissDeliveries({ projectId: project, deliveries, at: START })).toEqual([
+				"dismissed",
+			]);
 			expect(await world.storage.replayDelivery({ ...of, eventId: sample.id, at: START })).toMatchObject({ replay: 1 });
 			await world.finish(lease, webhook, { seq: -1, type: "a" }, "failed", { replay: 1, startedAt: START - HOUR });
 			expect(await world.storage.replayDelivery({ ...of, eventId: sample.id, at: START })).toMatchObject({ replay: 2 });

@@ -1,5 +1,6 @@
 import type { AttemptSummary, LatestAttempt, Params } from "../../../src/storage/port.ts";
 import { STATUS_CODE } from "../../../src/storage/shared/deliveries.ts";
+import type { Dismissal } from "../../../src/storage/verbs/deliveries.ts";
 import { toSummary } from "./attempt-rows.ts";
 import { newestAttempt } from "./delivery.ts";
 import type { MemoryNode } from "./node.ts";
@@ -28,26 +29,29 @@ export function readLatest(node: MemoryNode, { projectId, deliveries }: Params<"
 	});
 }
 
-/** Whether each is dismissed now; false if it isn't a dead letter. */
 export function dismissDeliveries(
 	node: MemoryNode,
 	{ projectId, deliveries, at, by }: Params<"dismissDeliveries">,
-): boolean[] {
+): Dismissal[] {
 	const project = node.database.project(projectId);
-	if (project !== undefined && !isAllowed(node, project, by)) return deliveries.map(() => false);
+	if (project !== undefined && !isAllowed(node, project, by)) return deliveries.map(() => null);
+	const dismissed = new Set<string>();
 	return deliveries.map(({ webhookId, eventId }) => {
 		const { tables } = node;
 		const webhook = project === undefined ? undefined : node.database.webhook(project.no, webhookId);
 		const event = project === undefined ? undefined : tables.events.by.id.get(eventKey(project.no, eventId));
-		if (project === undefined || webhook === undefined || event === undefined) return false;
+		if (project === undefined || webhook === undefined || event === undefined) return null;
 		const { seq } = event;
 		const newest = newestAttempt(node, webhook.no, { projectNo: project.no, seq });
-		if (newest === undefined || newest.status !== STATUS_CODE.failed) return false;
-		if (tables.retries.get(deliveryKey(webhook.no, seq)) !== undefined) return false;
-		if (newest.dismissedAt !== null) return true;
+		if (newest === undefined || newest.status !== STATUS_CODE.failed) return null;
+		const key = deliveryKey(webhook.no, seq);
+		if (tables.retries.get(key) !== undefined) return null;
+		// One that is named twice is dismissed once.
+		if (newest.dismissedAt !== null) return dismissed.has(key) ? "dismissed" : "dismissed_before";
+		dismissed.add(key);
 		tables.attempts.put({ ...newest, dismissedAt: at });
 		const lane = tables.lanes.get(webhook.no);
 		if (lane !== undefined && seq > 0) tables.lanes.put({ ...lane, deadLetters: Math.max(0, lane.deadLetters - 1) });
-		return true;
+		return "dismissed";
 	});
 }

@@ -279,20 +279,21 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		return { count, next: after ?? null };
 	}
 
-	/** @param done gets those that are dismissed, after each step */
+	/** @param done gets those that are dismissed, after each step, and of them those that weren't before */
 	async function dismissThese(
 		projectId: string,
 		deliveries: readonly DeliveryKey[],
 		{ by, authorizeAgain }: Rights,
-		done: DeliveryKey[],
+		done: { readonly all: DeliveryKey[]; readonly now: DeliveryKey[] },
 	): Promise<void> {
 		const at = clock.now();
 		for (let from = 0; from < deliveries.length; from += BULK_ACTIONS.dismissals) {
 			await authorizeAgain();
 			const these = deliveries.slice(from, from + BULK_ACTIONS.dismissals);
 			const results = await storage.dismissDeliveries({ projectId, deliveries: these, at, by });
-			if (!results.includes(true)) await authorizeAgain();
-			done.push(...these.filter((_, i) => results[i]));
+			if (results.every((result) => result === null)) await authorizeAgain();
+			done.all.push(...these.filter((_, i) => results[i] !== null));
+			done.now.push(...these.filter((_, i) => results[i] === "dismissed"));
 		}
 	}
 
@@ -435,11 +436,11 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				const { filter = {} } = body;
 				const deliveries = body.deliveries && keysOf(body.deliveries);
 				const note = await naming(projectId, "deliveries.dismissed", deliveries ? { deliveries } : { filter });
-				const done: DeliveryKey[] = [];
+				const done = { all: [] as DeliveryKey[], now: [] as DeliveryKey[] };
 				try {
 					if (deliveries) {
 						await dismissThese(projectId, deliveries, call, done);
-						return { count: done.length, skipped: deliveries.length - done.length };
+						return { count: done.all.length, skipped: deliveries.length - done.all.length };
 					}
 					const { filter: matching, searched } = await logFilter(references, projectId, filter, 1, TYPES);
 					// Before anything is done, so that what was done isn't reported as an error.
@@ -452,10 +453,10 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 						before = next ?? undefined;
 						if (next === null) break;
 					}
-					return { count: done.length, next_cursor: cursorOf(before ?? null), ...about };
+					return { count: done.all.length, next_cursor: cursorOf(before ?? null), ...about };
 				} finally {
 					// Even if a later step failed.
-					if (done.length > 0) audit(note(done));
+					if (done.now.length > 0) audit(note(done.now));
 				}
 			},
 		}),

@@ -229,7 +229,7 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 		route("POST", `${path}/dismiss`, "dismissDelivery", {
 			summary: "Dismiss a dead letter",
 			description:
-				"Marks a dead-lettered delivery as needing no decision. It no longer counts in `dead_letters`, and replays by filter leave it out; it can still be replayed on its own. Nothing is deleted.",
+				"Marks a dead-lettered delivery as needing no decision. It no longer counts in `dead_letters`, and replays by filter leave it out; it can still be replayed on its own. Nothing is deleted. One that was dismissed before stays as it is.",
 			rate: "replays",
 			success: {
 				status: 200,
@@ -241,12 +241,12 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 				const { projectId, webhookId, eventId } = params;
 				const deliveries = [{ webhookId, eventId }];
 				const [dismissed] = await storage.dismissDeliveries({ projectId, deliveries, at: clock.now(), by });
-				if (!dismissed) {
+				if (dismissed === null) {
 					await authorizeAgain();
 					found("delivery", await storage.getDelivery(params));
 					throw new Problem("conflict", "Only a dead-lettered delivery can be dismissed. This one isn't.");
 				}
-				audit(noteOf("delivery.dismissed", params));
+				if (dismissed === "dismissed") audit(noteOf("delivery.dismissed", params));
 				return { dismissed: true };
 			},
 		}),
