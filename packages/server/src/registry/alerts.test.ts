@@ -94,6 +94,7 @@ function webhook(
 	return {
 		...{ id: "wh_1", projectId: PROJECT.id, url: "https://receiver.example/secret-path?token=1", maxInFlight: 1 },
 		...{ description: "Accounting", events: [], standardWebhooks: false, hasStandardDigest: false, createdAt: 0 },
+		sealedDigest: new Uint8Array(),
 		...{ figures: all, health: healthOf(all, clock.now()), status },
 		...more,
 	};
