@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
@@ -182,6 +183,50 @@ describe("an unavailable database", () => {
 		expect(await codeOf(settle())).toBe("unusable");
 		await server.execute("ALTER TABLE posthorn.attempt_counts RENAME COLUMN minutes TO minute", url);
 		expect(await settle()).toBe("settled");
+	});
+
+	// Outcomes were refused and their requests repeated, as if an outcome were faulty.
+	test.each([
+		["table", "ALTER TABLE posthorn.retries RENAME TO elsewhere", "ALTER TABLE posthorn.elsewhere RENAME TO retries"],
+		[
+			"key",
+			"ALTER TABLE posthorn.retries DROP CONSTRAINT retries_pkey",
+			"ALTER TABLE posthorn.retries ADD CONSTRAINT retries_pkey PRIMARY KEY (project_no, seq, webhook_no)",
+		],
+	])("outcomes wait while a %s is missing", async (_, remove, putBack) => {
+		const project = await world.project();
+		const webhook = await world.webhook(project, ["a"]);
+		const [event] = await world.publish(project, "a");
+		const lease = await world.lease(project);
+		const schedule = [{ webhookId: webhook, seq: 1, queue: "retry" as const, replay: 0, attempt: 2, dueAt: 5 }];
+		const attempts = [world.attempt(webhook, event!, { status: "retrying" })];
+		const settle = () => world.settle(lease, { attempts, schedule });
+		await server.execute(remove, url);
+		expect(await codeOf(settle())).toBe("unusable");
+		await server.execute(putBack, url);
+		expect(await settle()).toBe("settled");
+	});
+
+	// The nodes' statements found nothing, as if projects and webhooks had been deleted.
+	test("calls fail while row-level security hides rows", async () => {
+		const owner = `owner_${randomUUID().replaceAll("-", "")}`;
+		const empty = await server.createDatabase();
+		await server.execute(`CREATE ROLE ${owner} LOGIN; CREATE SCHEMA posthorn AUTHORIZATION ${owner}`, empty);
+		const own = Object.assign(new URL(empty), { username: owner }).href;
+		const others = await worldOf((clock) => openNode(own, clock));
+		const project = await others.project();
+		const webhook = await others.webhook(project, ["a"]);
+		const getWebhook = () => others.storage.getWebhook({ projectId: project, webhookId: webhook });
+		await server.execute("ALTER TABLE posthorn.webhooks ENABLE ROW LEVEL SECURITY", empty);
+		expect(await getWebhook()).not.toBeNull();
+		await server.execute("ALTER TABLE posthorn.webhooks FORCE ROW LEVEL SECURITY", empty);
+		await expect(getWebhook()).rejects.toMatchObject({
+			code: "unusable",
+			message: expect.stringMatching(/row-level security policy for table "webhooks": .*NO FORCE ROW LEVEL SECURITY/),
+		});
+		await server.execute("ALTER TABLE posthorn.webhooks NO FORCE ROW LEVEL SECURITY", empty);
+		expect(await getWebhook()).not.toBeNull();
+		await others.dispose();
 	});
 
 	// Such outcomes were dropped, and their requests repeated, even while the cause lasted.

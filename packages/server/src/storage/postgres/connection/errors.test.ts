@@ -34,6 +34,8 @@ describe("an error that the database reports", () => {
 		["P0001", {}, "unusable"],
 		["55000", {}, "unusable"],
 		["XX000", {}, "unusable"],
+		["42P01", {}, "unusable"],
+		["42P10", {}, "unusable"],
 		["72000", {}, "lost"],
 		["54000", { routine: "GetNewTransactionId" }, "lost"],
 		["54000", { routine: "GetNewMultiXactId" }, "lost"],
@@ -55,8 +57,10 @@ describe("an error that the database reports", () => {
 		expect(storageError(error)).toBe(error);
 	});
 
-	test("is reported with its hint, which says what to raise", () => {
-		const hint = 'You might need to increase "max_locks_per_transaction".';
-		expect(storageError(reported({ code: "53200", hint }))).toMatchObject({ message: expect.stringContaining(hint) });
+	test.each([
+		["53200", 'You might need to increase "max_locks_per_transaction".'],
+		["42501", "To disable the policy for the table's owner, use ALTER TABLE NO FORCE ROW LEVEL SECURITY."],
+	])("with the code %s is reported with its hint, which says what to do", (code, hint) => {
+		expect(storageError(reported({ code, hint }))).toMatchObject({ message: expect.stringContaining(hint) });
 	});
 });

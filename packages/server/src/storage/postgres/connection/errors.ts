@@ -15,8 +15,8 @@ const PROTOCOL_VIOLATION = "08P01";
 /** A prepared statement is missing or exists unexpectedly: the connection leads to a different session than before. */
 const OTHER_SESSION = /^(26000|42P05)$/;
 const READ_ONLY = "25006";
-/** A schema, a column or a function doesn't exist, or has another type. Tables of single days come and go. */
-const OTHER_SCHEMA = /^(3F000|42703|42883|42804)$/;
+/** A schema, a table, a column, a key or a function doesn't exist, or has another type. */
+const OTHER_SCHEMA = /^(3F000|42P01|42703|42P10|42883|42804)$/;
 
 /** Codes and classes of a database that is unavailable, shutting down, a standby, or too busy; it may recover soon. */
 const AWAY = /^(08|53|57P0[1-5]|57014|25P0[2-4]|25006|58|72)/;
@@ -89,7 +89,8 @@ export const isOverlap = (error: unknown): error is DatabaseError =>
 	sqlState(error) === INVALID_OBJECT || sqlState(error) === CHECK_VIOLATION;
 
 /** A partition was dropped between a statement's planning and its execution. */
-export const isTableMissing = (error: unknown): boolean => sqlState(error) === UNDEFINED_TABLE;
+export const isTableMissing = (error: unknown): boolean =>
+	sqlState(error instanceof StorageError ? error.cause : error) === UNDEFINED_TABLE;
 
 /** A pooler refuses startup settings. */
 export const isStartupRefused = (error: unknown): boolean =>
@@ -185,6 +186,7 @@ export function storageError(error: unknown): unknown {
 		return failure("lost", `PostgreSQL cannot be reached (${reasonsOf(error as Error)}): retrying.`);
 	}
 	const { message, hint } = error as DatabaseError;
+	const hinted = hint ? `${message}: ${hint}` : message;
 	if (isFull(error as DatabaseError))
 		return failure(
 			"full",
@@ -200,12 +202,12 @@ export function storageError(error: unknown): unknown {
 				"point the URL at PostgreSQL itself.",
 		);
 	}
-	if (CLOSED_TO_US.test(state)) return failure("unusable", closed(message));
+	if (CLOSED_TO_US.test(state)) return failure("unusable", closed(hinted));
 	if (OTHER_SCHEMA.test(state))
 		return failure(
 			"unusable",
 			`The database schema doesn't fit this version of Posthorn (${message}): another version has migrated it, or it was ` +
-				"changed by hand. Run the version that migrated it last; pending work then continues.",
+				"changed by hand. Run the version that migrated it last, or undo the change; pending work then continues.",
 		);
 	if (isLockTimeout(error)) return failure("locked", LOCKED);
 	if (state === LIMIT_EXCEEDED && ASSIGNS_IDS.test((error as DatabaseError).routine ?? ""))
@@ -215,7 +217,7 @@ export function storageError(error: unknown): unknown {
 				"The service then continues automatically.",
 		);
 	if (AWAY.test(state) || isConflict(error) || isPlanOutdated(error as DatabaseError))
-		return failure("lost", `PostgreSQL failed temporarily (${hint ? `${message}: ${hint}` : message}): retrying.`);
+		return failure("lost", `PostgreSQL failed temporarily (${hinted}): retrying.`);
 	if (HINDERED.test(state) && !isFatal(error as DatabaseError))
 		return failure(
 			"unusable",
