@@ -69,6 +69,7 @@ export const PUBLISHED = [
 		copied: [
 			...["server/src/api/openapi/reference", "dashboard/dist", "protocol/src/vectors.json"],
 			...["sqlite", "postgres"].map((engine) => `server/src/storage/${engine}/migrations`),
+			"server/src/storage/postgres/schema.sql",
 		],
 		node: ">=24.15",
 	},

@@ -317,6 +317,70 @@ describe("on PostgreSQL", () => {
 		expectHealthy(await doctor(other));
 	});
 
+	// It said that the schema was up to date.
+	test("reports missing tables, keys and indexes, and how to create the last two again", async () => {
+		await migrate();
+		await server.execute(
+			`ALTER TABLE posthorn.retries DROP CONSTRAINT retries_pkey; DROP INDEX posthorn.attempts_failed`,
+			url,
+		);
+		const report = await doctor(settings);
+		expect(report).toMatchObject({ code: 0, lines: { Schema: { state: "ok" }, Indexes: { state: "warning" } } });
+		const [, statements] = /Create them again: (.*)$/.exec(report.lines.Indexes!.text)!;
+		await server.execute(statements!, url);
+		expectHealthy(await doctor(settings));
+		await server.execute("ALTER TABLE posthorn.retries SET SCHEMA public", url);
+		await expectFault(
+			await doctor(settings),
+			"Schema",
+			/^Tables are missing: posthorn\.retries\. If .* moved, undo that/,
+		);
+	});
+
+	test("reports row-level security that hides rows", async () => {
+		await server.execute("CREATE SCHEMA posthorn AUTHORIZATION shop", url);
+		const shop = at(url.replace("test@", "shop:right@"));
+		await migrate(shop);
+		const force = (which: string) =>
+			server.execute(`ALTER TABLE posthorn.webhooks ${which} FORCE ROW LEVEL SECURITY`, url);
+		await server.execute("ALTER TABLE posthorn.webhooks ENABLE ROW LEVEL SECURITY", url);
+		expectHealthy(await doctor(shop));
+		await force("");
+		await expectFault(
+			await doctor(shop),
+			"Schema",
+			/^Row-level security hides rows .* posthorn\.webhooks: ALTER TABLE/,
+		);
+		await force("NO");
+		expectHealthy(await doctor(shop));
+	});
+
+	// Nothing said why nodes could not commit.
+	test("reports commits that wait for a standby that is gone", async () => {
+		await migrate();
+		const nameStandby = async (name: string) => {
+			await server.execute(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+			await server.execute("SELECT pg_reload_conf()");
+			await until("the setting to be read", async () => {
+				const [row] = await server.execute("SHOW synchronous_standby_names");
+				return row!.synchronous_standby_names === name;
+			});
+		};
+		await nameStandby("gone");
+		const waiting = server.execute("CREATE TABLE public.waiting ()", url);
+		const report = await until("the commit to have waited", async () => {
+			const found = await doctor(settings);
+			return found.lines.Durability!.state !== "ok" && found;
+		});
+		expect(report).toMatchObject({ code: 0, lines: { Durability: { state: "warning" } } });
+		expect(report.lines.Durability!.text).toMatch(
+			/^1 commit waits for a synchronous standby .* synchronous_standby_names/,
+		);
+		await nameStandby("");
+		await waiting;
+		expectHealthy(await doctor(settings));
+	});
+
 	test("reports a wrong password without showing it", async () => {
 		const [place] = await server.execute("SHOW hba_file");
 		writeFileSync(String(place!.hba_file), "host all shop all scram-sha-256\nhost all all all trust\n");

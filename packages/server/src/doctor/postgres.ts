@@ -27,6 +27,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 			...(pooled ? [SESSION_POOL] : []),
 			schemaOf(facts),
 			...otherPartitionsOf(facts),
+			...indexesOf(facts),
 			...examineStored(config, "", (name) => facts.settings.get(name) ?? null),
 			PRIVACY[facts.privacy],
 			durabilityOf(facts),
@@ -52,7 +53,21 @@ const remedyFor = ({ isStandby }: DatabaseFacts): string =>
 		? "point POSTHORN_DATABASE_URL at the server that accepts writes"
 		: "default_transaction_read_only is on for the server, the database or this user, so turn it off";
 
-function schemaOf({ schema, knownSchema, mayPrepare, mayKeepLog, hasSchema, quotedUser }: DatabaseFacts): Finding {
+const named = (tables: readonly string[]): string => tables.map((table) => `posthorn.${table}`).join(", ");
+
+function schemaOf(facts: DatabaseFacts): Finding {
+	const { schema, knownSchema, mayPrepare, mayKeepLog, hasSchema, quotedUser, hidden, missing } = facts;
+	if (hidden.length > 0)
+		return fault(
+			"Schema",
+			`Row-level security hides rows from this user in ${named(hidden)}: ALTER TABLE … DISABLE ROW LEVEL SECURITY, or NO FORCE ROW LEVEL SECURITY for their owner.`,
+		);
+	const tables = missing.filter(({ statement }) => statement === null).map(({ name }) => name);
+	if (tables.length > 0)
+		return fault(
+			"Schema",
+			`Tables are missing: ${named(tables)}. If they were renamed or moved, undo that; otherwise restore a backup.`,
+		);
 	if (schema > knownSchema)
 		return fault(
 			"Schema",
@@ -75,6 +90,23 @@ function otherPartitionsOf({ otherPartitions }: DatabaseFacts): Finding[] {
 	return [warning("Delivery log", text)];
 }
 
+const INDEXES_NAMED = 5;
+
+/** Indexes and keys that were dropped, or that an incomplete restore didn't create. */
+function indexesOf({ missing }: DatabaseFacts): Finding[] {
+	const statements = missing.map(({ statement }) => statement).filter((statement) => statement !== null);
+	// Those of a missing table come back with it.
+	if (statements.length === 0 || statements.length < missing.length) return [];
+	const named = statements.slice(0, INDEXES_NAMED).join(" ");
+	const more = statements.length > INDEXES_NAMED ? " …" : "";
+	return [
+		warning(
+			"Indexes",
+			`${statements.length} missing, so statements are slow or fail. Create them again: ${named}${more}`,
+		),
+	];
+}
+
 /** Whether others can read the connection to the database, by what was found. */
 export const PRIVACY: Readonly<Record<DatabaseFacts["privacy"], Finding>> = {
 	local: ok("Encryption", "The connection to the database doesn't leave this machine."),
@@ -89,7 +121,12 @@ export const PRIVACY: Readonly<Record<DatabaseFacts["privacy"], Finding>> = {
 	),
 };
 
-function durabilityOf({ synchronousCommit, fsync }: DatabaseFacts): Finding {
+function durabilityOf({ synchronousCommit, fsync, unreplicated }: DatabaseFacts): Finding {
+	if (unreplicated > 0)
+		return warning(
+			"Durability",
+			`${unreplicated === 1 ? "1 commit waits" : `${unreplicated} commits wait`} for a synchronous standby that doesn't confirm: bring back a standby that synchronous_standby_names names, or change that setting.`,
+		);
 	if (fsync === "off")
 		return warning(
 			"Durability",

@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import type { LostTail } from "../../port/peers.ts";
 import { checkServer, MIGRATIONS, schemaVersion } from "../migrations/index.ts";
+import { readSchemaParts, type SchemaPart } from "../migrations/schema-parts.ts";
 import { Hosts, placeOf } from "./servers.ts";
 import { checkSessions, OWN_NAMES } from "./session-settings.ts";
 
@@ -19,6 +20,10 @@ export interface DatabaseFacts {
 	readonly mayKeepLog: boolean;
 	/** The log's partitions that aren't days of ours, such as a default one: retention leaves them alone. */
 	readonly otherPartitions: readonly string[];
+	/** Tables of which row-level security hides rows from this user. */
+	readonly hidden: readonly string[];
+	/** What the current schema has and this one lacks. */
+	readonly missing: readonly SchemaPart[];
 	/** Whether a standby is the reason for `readOnly`. */
 	readonly isStandby: boolean;
 	/** Whether the schema exists, even if empty. */
@@ -36,6 +41,8 @@ export interface DatabaseFacts {
 	readonly clockDifferenceMs: number;
 	/** Under the limit that leaves this user the fewest. */
 	readonly connections: { readonly left: number; readonly most: number; readonly limit: ConnectionLimit };
+	/** This user's commits that have waited for a synchronous standby for some time. */
+	readonly unreplicated: number;
 	/** For statements and commits. */
 	readonly synchronousCommit: string;
 	readonly fsync: string;
@@ -48,6 +55,8 @@ export type ConnectionLimit = "server" | "database" | "user";
 export type Loss = Pick<LostTail, "projectId" | "kept" | "lost">;
 
 const LOSSES_NAMED = 5;
+/** How long a commit usually doesn't wait for a standby. */
+const LONG_COMMIT = "3 s";
 
 /** Examines a database, and some settings in it, without changing it. Rejects with a StorageError as opening it would. */
 export async function examinePostgres(url: string, settings: readonly string[] = []): Promise<DatabaseFacts> {
@@ -98,6 +107,8 @@ async function examineServer(
 			(SELECT json_agg(json_build_array(l.limit, l.most, l.used)) FROM (${LIMITS}) l) AS limits,
 			current_setting('synchronous_commit') AS "synchronousCommit",
 			current_setting('fsync') AS fsync,
+			(SELECT count(*) FROM pg_stat_activity WHERE usesysid = r.oid AND wait_event = 'SyncRep'
+				AND state_change < clock_timestamp() - interval '${LONG_COMMIT}') AS unreplicated,
 			current_setting('transaction_read_only') = 'on' AS "readOnly",
 			(SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()) AS encrypted,
 			host(inet_client_addr()) AS "clientAddress", host(inet_server_addr()) AS "serverAddress",
@@ -114,6 +125,10 @@ async function examineServer(
 				WHERE i.inhparent = a.oid AND NOT (d.relnamespace = n.oid AND d.relname ~ '^attempts_\\d{8}$')
 				ORDER BY d.relname
 			) AS "otherPartitions",
+			ARRAY(
+				SELECT c.relname::text FROM pg_class c
+				WHERE c.relnamespace = n.oid AND c.relkind IN ('r', 'p') AND row_security_active(c.oid) ORDER BY 1
+			) AS hidden,
 			pg_is_in_recovery() AS "isStandby",
 			n.oid IS NOT NULL AS "hasSchema", quote_ident(session_user) AS "quotedUser",
 			to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared,
@@ -124,17 +139,27 @@ async function examineServer(
 		WHERE r.rolname = session_user`);
 	const ended = Date.now();
 	const { now, limits, prepared, hasForks, encrypted, clientAddress, serverAddress, ...facts } = rows[0]!;
+	const schema = prepared ? await schemaVersion(client) : 0;
 	return {
 		...facts,
+		missing: schema === MIGRATIONS.length ? await readMissing(client) : [],
 		privacy: privacyOf(client.connection.stream, { encrypted, clientAddress, serverAddress }),
 		settings: prepared ? await readSettings(client, names) : new Map(),
 		pooled,
-		schema: prepared ? await schemaVersion(client) : 0,
+		schema,
 		knownSchema: MIGRATIONS.length,
 		clockDifferenceMs: Math.round(now - (begun + ended) / 2),
 		connections: scarcest(limits),
 		losses: hasForks ? await readLosses(client) : { projects: 0, newest: [] },
 	};
+}
+
+async function readMissing(client: Client): Promise<SchemaPart[]> {
+	const { rows } = await client.query<{ name: string }>(
+		"SELECT relname::text AS name FROM pg_class WHERE relnamespace = 'posthorn'::regnamespace",
+	);
+	const names = new Set(rows.map(({ name }) => name));
+	return readSchemaParts().filter(({ name }) => !names.has(name));
 }
 
 async function readSettings(client: Client, names: readonly string[]): Promise<Map<string, string>> {
@@ -171,6 +196,8 @@ interface DatabaseState
 			| "mayKeepLog"
 			| "otherPartitions"
 			| "hasSchema"
+			| "hidden"
+			| "unreplicated"
 			| "quotedUser"
 		> {
 	readonly now: number;
