@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
-import { access, readlink, stat, statfs } from "node:fs/promises";
+import { access, open, readlink, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { SEAL_CHECK } from "../base/seal.ts";
 import type { Config } from "../config/index.ts";
-import { backupError, readSqliteSetting, targetOf } from "../storage/sqlite/index.ts";
+import { backupError, isOverQuota, readSqliteSetting, targetOf } from "../storage/sqlite/index.ts";
 import { examineSeal, examineStored, type Finding, warning } from "./local.ts";
 
 const LITTLE_DISK_BYTES = 1_000_000_000;
@@ -46,6 +46,13 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 		return fault(
 			`Only ${megabytes} are free on the disk of ${path}, and the service needs ${NO_DISK_BYTES / 1e6} MB to start: free some space.`,
 		);
+	const unwritten = await writeUnnamed(folder);
+	if (unwritten !== null)
+		return fault(
+			isOverQuota(unwritten)
+				? `The quota on the disk of ${path} is used up (EDQUOT): raise it, or free some space.`
+				: unwritable(folder, unwritten),
+		);
 	const state = free < LITTLE_DISK_BYTES ? "warning" : "ok";
 	for (const file of [path, ...["-wal", "-shm", ".lock"].map((end) => `${target}${end}`)]) {
 		const refused = await access(file, constants.R_OK | constants.W_OK).catch((error: unknown) => error);
@@ -64,6 +71,27 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 				? `${path}, ${amount} free.`
 				: `${path} will be created at the first start; ${amount} free.`;
 	return [{ state, name, text }, ...(folder === dirname(target) ? await examineFolder(folder) : []), ...stored];
+}
+
+/** Linux's O_TMPFILE, which Node doesn't name. */
+const UNNAMED = 0o20000000 | constants.O_DIRECTORY | constants.O_RDWR;
+const UNNAMED_BYTES = 1_000_000;
+/** Others may mean that the file system has no unnamed files, or that the database's own files are still writable. */
+const REFUSED: ReadonlySet<string | undefined> = new Set(["EROFS", "EIO"]);
+
+/**
+ * Writes a file without a name, which is gone once it is closed. Returns the error if the file system refuses it: after a
+ * disk error it may do so although the mode, the mount's flags and its free space say otherwise, and so does a quota.
+ */
+async function writeUnnamed(folder: string): Promise<Error | null> {
+	if (process.platform !== "linux") return null;
+	try {
+		await using file = await open(folder, UNNAMED, 0o600);
+		await file.write(Buffer.alloc(UNNAMED_BYTES));
+		return null;
+	} catch (error) {
+		return REFUSED.has(codeOf(error)) || isOverQuota(error) ? (error as Error) : null;
+	}
 }
 
 /** A service under systemd may see a file system as read-only that isn't. */

@@ -7,7 +7,7 @@ import { addGauges } from "./lanes/lanes.ts";
 import { callsOf } from "./verbs.ts";
 
 export { backupSqlite, type RestoredFile, restoreSqlite } from "./connection/backup.ts";
-export { backupError } from "./connection/errors.ts";
+export { backupError, isOverQuota } from "./connection/errors.ts";
 export { targetOf } from "./connection/files.ts";
 export { readSqliteSetting } from "./migrations/index.ts";
 

@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { StorageError, type StorageErrorCode } from "../../port.ts";
 
 /** SQLite's primary result codes that matter here (https://www.sqlite.org/rescode.html). */
@@ -43,7 +44,9 @@ export const isUnreadable = (error: unknown): boolean => isDamage(error) || sqli
 /** A file system error, such as a directory that can't be created. */
 const isFileError = (error: unknown): error is NodeJS.ErrnoException => error instanceof Error && "syscall" in error;
 
-const NO_SPACE: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT"]);
+/** Node has no name for the error of a used-up quota, only its number. */
+export const isOverQuota = (error: unknown): boolean =>
+	error instanceof Error && "errno" in error && error.errno === -constants.errno.EDQUOT;
 
 /** Translates a failure of SQLite or the disk for the service; any other error is returned unchanged. */
 export function storageError(error: unknown, path: string): unknown {
@@ -51,7 +54,7 @@ export function storageError(error: unknown, path: string): unknown {
 	const full = () =>
 		failure("full", `The disk of ${path} is full: free some space. The service then continues automatically.`);
 	if (isFileError(error)) {
-		if (NO_SPACE.has(error.code)) return full();
+		if (error.code === "ENOSPC" || isOverQuota(error)) return full();
 		if (error.code === "EROFS")
 			return failure("unusable", `${path} is on a read-only file system: remount it, or choose another path.`);
 		// Node adds the call and its path, which may be that of a draft.
@@ -64,7 +67,10 @@ export function storageError(error: unknown, path: string): unknown {
 		case FULL:
 			return full();
 		case IOERR:
-			return failure("lost", `Reading or writing ${path} failed (${error.message}): check the disk, then restart.`);
+			return failure(
+				"lost",
+				`Reading or writing ${path} failed (${error.message}): check the disk, its quota and the system's log. If it continues, restart.`,
+			);
 		case CORRUPT:
 			return failure("unusable", `${path} is damaged (${error.message}): restore it from a backup.`);
 		case NOTADB:
