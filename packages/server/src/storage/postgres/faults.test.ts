@@ -285,6 +285,20 @@ describe("an unavailable database", () => {
 		]);
 	});
 
+	// The log had the driver's error, which doesn't name the view.
+	test("a view of a day keeps it from being dropped, and is named", async () => {
+		await world.project();
+		await server.execute("CREATE VIEW public.report AS SELECT FROM posthorn.attempts_20261121", url);
+		const cutoff = world.clock.now() + 10 * 86_400_000;
+		const step = () => world.storage.sweepAttempts({ cutoff, limit: 10, from: 0 });
+		await expect(step()).rejects.toMatchObject({
+			code: "unusable",
+			message: expect.stringMatching(/cannot drop table .*: view public\.report depends on table/),
+		});
+		await server.execute("DROP VIEW public.report", url);
+		await step();
+	});
+
 	// Outcomes were refused, so their requests were repeated.
 	test("outcomes wait while another partition is in the place of their day", async () => {
 		const project = await world.project();

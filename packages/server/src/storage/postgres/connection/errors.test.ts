@@ -36,6 +36,7 @@ describe("an error that the database reports", () => {
 		["XX000", {}, "unusable"],
 		["42P01", {}, "unusable"],
 		["42P10", {}, "unusable"],
+		["2BP01", {}, "unusable"],
 		["72000", {}, "lost"],
 		["54000", { routine: "GetNewTransactionId" }, "lost"],
 		["54000", { routine: "GetNewMultiXactId" }, "lost"],

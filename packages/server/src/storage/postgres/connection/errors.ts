@@ -23,10 +23,12 @@ const AWAY = /^(08|53|57P0[1-5]|57014|25P0[2-4]|25006|58|72)/;
 /** … and of one that refuses this program, or lacks something that it needs. */
 const CLOSED_TO_US = /^(28|3D000|42501)/;
 /**
- * … and of one that prevents a correct statement with correct values: because of others' triggers, event triggers or
- * functions, a table in the wrong state, a foreign server, or damage.
+ * … and of one that prevents a correct statement with correct values: because of others' triggers, event triggers,
+ * functions or views, a table in the wrong state, a foreign server, or damage.
  */
-const HINDERED = /^(09|38|39|55|HV|P0|XX)/;
+const HINDERED = /^(09|2B|38|39|55|HV|P0|XX)/;
+/** Others' views or constraints use a table that is to be dropped. The detail names them, and contains no rows. */
+const DEPENDENT_OBJECTS = "2BP01";
 /** Codes of errors that end a session. The severity says so as well, but in the server's language. */
 const ENDS_SESSION = /^(57P0[1245]|25P0[34])/;
 const FATAL = /^(FATAL|PANIC)$/;
@@ -185,7 +187,7 @@ export function storageError(error: unknown): unknown {
 		if (!isConnectionLost(error)) return error;
 		return failure("lost", `PostgreSQL cannot be reached (${reasonsOf(error as Error)}): retrying.`);
 	}
-	const { message, hint } = error as DatabaseError;
+	const { message, hint, detail } = error as DatabaseError;
 	const hinted = hint ? `${message}: ${hint}` : message;
 	if (isFull(error as DatabaseError))
 		return failure(
@@ -221,7 +223,8 @@ export function storageError(error: unknown): unknown {
 	if (HINDERED.test(state) && !isFatal(error as DatabaseError))
 		return failure(
 			"unusable",
-			`PostgreSQL refuses (${message}): something in the database prevents it, such as a trigger, a publication or damage. ` +
+			`PostgreSQL refuses (${state === DEPENDENT_OBJECTS ? `${message}: ${detail}` : message}): something in the database ` +
+				"prevents it, such as a trigger, a view, a publication or damage. " +
 				"Remove the cause; pending work then continues.",
 		);
 	// What remains refuses a new connection.
