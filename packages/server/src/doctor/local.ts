@@ -221,7 +221,9 @@ export function adviceAtStart({ message, cause }: Error): string {
 		? "close other connections, or raise max_connections or the CONNECTION LIMIT of the database or the user"
 		: message.startsWith("PostgreSQL failed temporarily")
 			? "try again in a moment"
-			: "check that it is running, and the host and port in POSTHORN_DATABASE_URL";
+			: message.startsWith("PostgreSQL didn't complete")
+				? "see what posthorn doctor says, then try again"
+				: "check that it is running, and the host and port in POSTHORN_DATABASE_URL";
 	return message
 		.replace(/ The service then continues automatically\.$/, " Then try again.")
 		.replace(/: retrying\.$/, `: ${advice}.`);

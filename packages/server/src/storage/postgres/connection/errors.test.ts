@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { unusedPort, within } from "@posthorn/testkit";
 import { DatabaseError } from "pg";
 import { describe, expect, test } from "vitest";
+import { adviceAtStart } from "../../../doctor/local.ts";
 import { isConnectionLost, storageError } from "./errors.ts";
 
 // Node's error has no message of its own: it was taken for a refused connection, whatever had happened.
@@ -15,6 +16,13 @@ test("says why each address of a name couldn't be reached", async () => {
 		code: "lost",
 		message: `PostgreSQL cannot be reached (connect ECONNREFUSED 127.0.0.1:${port}, connect ECONNREFUSED 127.0.0.2:${port}): retrying.`,
 	});
+});
+
+// It said that PostgreSQL couldn't be reached, and at startup to check the host and port.
+test("says what may keep a server that can be reached from completing a statement", () => {
+	const error = storageError(new Error("Query read timeout")) as Error;
+	expect(error).toMatchObject({ code: "lost", message: expect.stringMatching(/or waits for a synchronous standby/) });
+	expect(adviceAtStart(error)).toMatch(/: see what posthorn doctor says, then try again\.$/);
 });
 
 const reported = (fields: Partial<DatabaseError>) =>

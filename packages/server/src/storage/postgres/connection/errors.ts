@@ -185,6 +185,11 @@ export function storageError(error: unknown): unknown {
 				"POSTHORN_DATABASE_URL has a % that doesn't begin an encoded character: write a % in a name or a password as %25.",
 			);
 		if (!isConnectionLost(error)) return error;
+		if ((error as Error).message === UNANSWERED)
+			return failure(
+				"lost",
+				`PostgreSQL didn't complete a statement in time (${UNANSWERED}), because it is frozen or overloaded, or waits for a synchronous standby: retrying.`,
+			);
 		return failure("lost", `PostgreSQL cannot be reached (${reasonsOf(error as Error)}): retrying.`);
 	}
 	const { message, hint, detail } = error as DatabaseError;
