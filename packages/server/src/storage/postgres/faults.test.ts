@@ -207,26 +207,52 @@ describe("an unavailable database", () => {
 		expect(await settle()).toBe("settled");
 	});
 
-	// The nodes' statements found nothing, as if projects and webhooks had been deleted.
-	test("calls fail while row-level security hides rows", async () => {
-		const owner = `owner_${randomUUID().replaceAll("-", "")}`;
-		const empty = await server.createDatabase();
-		await server.execute(`CREATE ROLE ${owner} LOGIN; CREATE SCHEMA posthorn AUTHORIZATION ${owner}`, empty);
-		const own = Object.assign(new URL(empty), { username: owner }).href;
-		const others = await worldOf((clock) => openNode(own, clock));
-		const project = await others.project();
-		const webhook = await others.webhook(project, ["a"]);
-		const getWebhook = () => others.storage.getWebhook({ projectId: project, webhookId: webhook });
-		await server.execute("ALTER TABLE posthorn.webhooks ENABLE ROW LEVEL SECURITY", empty);
-		expect(await getWebhook()).not.toBeNull();
-		await server.execute("ALTER TABLE posthorn.webhooks FORCE ROW LEVEL SECURITY", empty);
-		await expect(getWebhook()).rejects.toMatchObject({
-			code: "unusable",
-			message: expect.stringMatching(/row-level security policy for table "webhooks": .*NO FORCE ROW LEVEL SECURITY/),
+	describe("while row-level security hides rows from the owner", () => {
+		let own: World;
+		let ownUrl: string;
+		const force = (table: string, which = "") =>
+			server.execute(
+				`ALTER TABLE posthorn.${table} ENABLE ROW LEVEL SECURITY, ${which} FORCE ROW LEVEL SECURITY`,
+				ownUrl,
+			);
+
+		beforeEach(async () => {
+			const owner = `owner_${randomUUID().replaceAll("-", "")}`;
+			ownUrl = await server.createDatabase();
+			await server.execute(`CREATE ROLE ${owner} LOGIN; CREATE SCHEMA posthorn AUTHORIZATION ${owner}`, ownUrl);
+			const asOwner = Object.assign(new URL(ownUrl), { username: owner }).href;
+			own = await worldOf((clock) => openNode(asOwner, clock));
 		});
-		await server.execute("ALTER TABLE posthorn.webhooks NO FORCE ROW LEVEL SECURITY", empty);
-		expect(await getWebhook()).not.toBeNull();
-		await others.dispose();
+		afterEach(() => own.dispose());
+
+		// Statements found nothing, as if projects and webhooks had been deleted.
+		test("calls fail", async () => {
+			const project = await own.project();
+			const webhook = await own.webhook(project, ["a"]);
+			const getWebhook = () => own.storage.getWebhook({ projectId: project, webhookId: webhook });
+			await force("webhooks");
+			await expect(getWebhook()).rejects.toMatchObject({
+				code: "unusable",
+				message: expect.stringMatching(/row-level security policy for table "webhooks": .*NO FORCE ROW LEVEL SECURITY/),
+			});
+			// It still applies to others.
+			await force("webhooks", "NO");
+			expect(await getWebhook()).not.toBeNull();
+		});
+
+		// The transaction was committed, but the event was lost.
+		test("publishing by SQL fails", async () => {
+			const project = await own.project();
+			const event = `'${project}', 'customer.created', '{"customer_email":"a@b.example"}'`;
+			const publish = () => server.execute(`SELECT posthorn.publish(${event})`, ownUrl);
+			for (const table of ["projects", "logs", "events", "leases"]) {
+				await force(table);
+				await expect(publish(), table).rejects.toMatchObject({ code: "42501" });
+				await force(table, "NO");
+			}
+			await publish();
+			expect(await own.log(project)).toHaveLength(1);
+		});
 	});
 
 	// Such outcomes were dropped, and their requests repeated, even while the cause lasted.

@@ -9,6 +9,7 @@ CREATE OR REPLACE FUNCTION posthorn.append_published()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET standard_conforming_strings TO 'on'
+ SET row_security TO 'off'
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
  SET jit TO 'off'
@@ -262,6 +263,7 @@ CREATE OR REPLACE FUNCTION posthorn.publish(project_id text, type text, data jso
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET standard_conforming_strings TO 'on'
+ SET row_security TO 'off'
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
  SET jit TO 'off'

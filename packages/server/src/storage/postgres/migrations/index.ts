@@ -14,6 +14,7 @@ const GENERATED: Readonly<Record<number, string>> = {
 	21: appendPublished,
 	23: functions,
 	25: appendPublished,
+	26: functions + appendPublished,
 };
 
 /** A database's version is how many of them it has. */

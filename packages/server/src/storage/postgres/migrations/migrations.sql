@@ -761,3 +761,6 @@ ALTER TABLE posthorn.logs ADD COLUMN stretch bigint NOT NULL DEFAULT 0;
 CREATE INDEX logs_by_stretch ON posthorn.logs ((project_no + 0), stretch);
 ALTER TABLE posthorn.lanes ADD COLUMN stretch bigint NOT NULL DEFAULT 0;
 CREATE INDEX lanes_by_stretch ON posthorn.lanes ((project_no + 0), (webhook_no + 0), stretch);
+
+-- Migration 26
+-- Replaces the generated functions: `append_published` lost the event if row-level security hid the log of its project.
