@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { encodeEnvelope, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import { hostOf } from "../net/egress.ts";
 import type { AttemptSummary, Project } from "../storage/port.ts";
-import type { JudgedWebhook } from "./health-count.ts";
+import type { JudgedWebhook } from "./health.ts";
 
 export const ALERT_TYPES = ["webhook.failing", "webhook.recovered", "webhook.dead_letters"] as const;
 export type AlertType = (typeof ALERT_TYPES)[number];

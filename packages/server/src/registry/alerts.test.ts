@@ -6,8 +6,7 @@ import { ALERTS } from "../base/budgets.ts";
 import type { AttemptSummary, Project } from "../storage/port.ts";
 import type { AlertEvent } from "./alert-event.ts";
 import { Alerts } from "./alerts.ts";
-import { healthOf, NO_FIGURES } from "./health.ts";
-import type { JudgedWebhook } from "./health-count.ts";
+import { healthOf, type JudgedWebhook, NO_FIGURES } from "./health.ts";
 
 const MINUTE_MS = 60_000;
 const PROJECT: Project = { id: "proj_1", name: "Candle Shop", apps: ["developer"], createdAt: 0 };

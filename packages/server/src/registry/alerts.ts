@@ -13,7 +13,8 @@ import { RepeatedFailure } from "../base/repeated-failure.ts";
 import type { Project, Storage } from "../storage/port.ts";
 import { type AlertType, alertEvent } from "./alert-event.ts";
 import type { AlertReceiver } from "./alert-receiver.ts";
-import type { HealthCount, JudgedWebhook } from "./health-count.ts";
+import type { JudgedWebhook } from "./health.ts";
+import type { HealthCount } from "./health-count.ts";
 
 interface AlertsOptions {
 	readonly storage: Pick<Storage, "getSetting" | "replaceSetting">;

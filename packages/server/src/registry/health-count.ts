@@ -1,16 +1,10 @@
 import { type Clock, restAfter, sleep } from "../base/clock.ts";
 import { pagesOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
-import { type Project, type Storage, StorageError, type Webhook } from "../storage/port.ts";
-import { HEALTH_STATES, type HealthFigures, type HealthState, healthOf, NO_FIGURES, readHealthOf } from "./health.ts";
+import { type Project, type Storage, StorageError } from "../storage/port.ts";
+import { HEALTH_STATES, type HealthState, type JudgedWebhook, judgeWebhooks } from "./health.ts";
 
 export type HealthCounts = Readonly<Record<HealthState, number>>;
-
-/** A webhook whose health was read. */
-export interface JudgedWebhook extends Webhook {
-	readonly figures: HealthFigures & Pick<typeof NO_FIGURES, "waiting" | "deadLetters">;
-	readonly health: HealthState;
-}
 
 export interface HealthCountOptions {
 	readonly storage: Pick<Storage, "listProjects" | "listWebhooks" | "readHealth" | "getSetting" | "replaceSetting"> & {
@@ -141,30 +135,14 @@ export class HealthCount {
 		for await (const project of pagesOf((page) => storage.listProjects(page))) {
 			if (this.#stopped || !(await isOurs())) return null;
 			const begun = clock.elapsed();
-			const webhooks = await this.#judge(project.id);
+			const webhooks: JudgedWebhook[] = [];
+			for await (const step of judgeWebhooks(storage, project.id, clock.now())) webhooks.push(...step);
 			for (const { health } of webhooks) counts[health]++;
 			const restMs = restAfter(clock, begun, REST_FACTOR, REST_MAX_MS);
 			await onJudged?.(project, webhooks);
 			await sleep(clock, restMs);
 		}
 		return counts;
-	}
-
-	async #judge(projectId: string): Promise<JudgedWebhook[]> {
-		const { storage, clock } = this.#options;
-		const now = clock.now();
-		const webhooks: Webhook[] = [];
-		for await (const webhook of pagesOf((page) => storage.listWebhooks({ projectId, ...page }))) webhooks.push(webhook);
-		const read = await readHealthOf(
-			storage,
-			projectId,
-			webhooks.map(({ id }) => id),
-			now,
-		);
-		return webhooks.map((webhook) => {
-			const figures = { ...(read.get(webhook.id) ?? NO_FIGURES), status: webhook.status };
-			return { ...webhook, figures, health: healthOf(figures, now) };
-		});
 	}
 }
 

@@ -5,7 +5,7 @@
  * Attempts of test events don't count, nor do deliveries that were closed without a request.
  */
 import { LOG_READS } from "../base/budgets.ts";
-import type { Storage, WebhookHealth, WebhookStatus } from "../storage/port.ts";
+import type { Storage, Webhook, WebhookHealth, WebhookStatus } from "../storage/port.ts";
 
 export const HEALTH_STATES = ["paused", "failing", "unstable", "healthy", "idle"] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
@@ -93,4 +93,30 @@ export async function readHealthOf(
 		for (const health of await storage.readHealth({ projectId, ...step })) found.set(health.webhookId, health);
 	}
 	return found;
+}
+
+/** A webhook whose health was read. */
+export interface JudgedWebhook extends Webhook {
+	readonly figures: HealthFigures & Pick<WebhookHealth, "waiting" | "deadLetters">;
+	readonly health: HealthState;
+}
+
+/** All webhooks of a project with their health, oldest first, in steps between which others can read. */
+export async function* judgeWebhooks(
+	storage: Pick<Storage, "listWebhooks" | "readHealth">,
+	projectId: string,
+	now: number,
+): AsyncGenerator<readonly JudgedWebhook[], void> {
+	const limit = LOG_READS.webhooksPerStep;
+	for (let after: string | undefined; ; ) {
+		const webhooks = await storage.listWebhooks({ projectId, limit, ...(after !== undefined && { after }) });
+		const ids = webhooks.map(({ id }) => id);
+		const read = await readHealthOf(storage, projectId, ids, now);
+		yield webhooks.map((webhook) => {
+			const figures = { ...(read.get(webhook.id) ?? NO_FIGURES), status: webhook.status };
+			return { ...webhook, figures, health: healthOf(figures, now) };
+		});
+		after = ids.at(-1);
+		if (ids.length < limit) return;
+	}
 }
