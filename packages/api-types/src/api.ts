@@ -67,6 +67,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/projects/health": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Count webhooks by their health
+         * @description For up to 20 projects, how many webhooks have each health, and how many deliveries failed for good and need a decision. The projects come in the order given, each once. Those that you may not see, that don't exist or that lack the Developer app are left out.
+         */
+        readonly get: operations["listProjectHealth"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/projects/{project_id}/api-keys": {
         readonly parameters: {
             readonly query?: never;
@@ -1845,6 +1865,26 @@ export interface components {
              * @example My store
              */
             readonly name: string;
+        };
+        readonly ProjectHealth: {
+            /**
+             * @description The project's identifier.
+             * @example proj_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly project_id: string;
+            /** @description How many webhooks have each health, as `state` in the health of each webhook defines it. */
+            readonly webhooks: {
+                readonly failing: number;
+                readonly unstable: number;
+                readonly healthy: number;
+                readonly idle: number;
+                readonly paused: number;
+            };
+            /** @description Dead-lettered deliveries that were neither replayed nor dismissed, without test events. */
+            readonly dead_letters: number;
+        };
+        readonly ProjectHealthList: {
+            readonly data: readonly components["schemas"]["ProjectHealth"][];
         };
         /** @enum {string} */
         readonly KeyScope: "publish" | "read" | "manage";
@@ -4452,6 +4492,17 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description Too many requests for lists and statistics: up to 600 at once and 6,000 per minute, large responses counting as several. */
+        readonly "too-many-requests-reads": {
+            headers: {
+                /** @description When to try again, in seconds. */
+                readonly "Retry-After"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The Developer app is not installed. */
         readonly "app-not-installed": {
             headers: {
@@ -4474,17 +4525,6 @@ export interface components {
         };
         /** @description Too many exports and listeners of this project: up to 40 at once and 60 per minute. */
         readonly "too-many-requests-recordedReads": {
-            headers: {
-                /** @description When to try again, in seconds. */
-                readonly "Retry-After"?: string;
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Too many requests for lists and statistics: up to 600 at once and 6,000 per minute, large responses counting as several. */
-        readonly "too-many-requests-reads": {
             headers: {
                 /** @description When to try again, in seconds. */
                 readonly "Retry-After"?: string;
@@ -4732,6 +4772,37 @@ export interface operations {
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests-changes"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listProjectHealth: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The projects to count in. Unknown ids are ignored. Repeat the parameter or separate values with commas. */
+                readonly project_id: readonly string[];
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The projects' health, in the order given. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ProjectHealthList"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
+            readonly 431: components["responses"]["header-too-large"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };

@@ -177,9 +177,11 @@ async function somethingToNameIn(api: TestApi): Promise<Names> {
 /** The request made of the document's own examples, which must be accepted. */
 function exampleRequest({ parameters, requestBody }: Operation, known: Names) {
 	const inPath = parameters.filter((each) => each.in === "path");
-	const params = inPath.map(({ name, schema }) => [name, known[name] ?? generator.example(schema)]);
+	const inQuery = parameters.filter((each) => each.in === "query" && each.required);
+	const examples = (all: readonly Parameter[]): Record<string, unknown> =>
+		Object.fromEntries(all.map(({ name, schema }) => [name, known[name] ?? generator.example(schema)]));
 	const body = requestBody && generator.example(requestBody.content["application/json"].schema);
-	return { params: Object.fromEntries(params) as Record<string, unknown>, query: {}, body };
+	return { params: examples(inPath), query: examples(inQuery), body };
 }
 
 function validRequest({ parameters, requestBody }: Operation, known: Names) {
@@ -197,7 +199,10 @@ function validRequest({ parameters, requestBody }: Operation, known: Names) {
 			inPath,
 			inPath.map(({ name }) => name),
 		),
-		query: values(inQuery, []),
+		query: values(
+			inQuery,
+			inQuery.filter(({ required }) => required).map(({ name }) => name),
+		),
 		body: requestBody ? generator.valid(requestBody.content["application/json"].schema) : fc.constant(undefined),
 	});
 }

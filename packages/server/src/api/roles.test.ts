@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestApi } from "../../test/api/api.ts";
 import { type Browser, invite, member, PASSWORD, setUp } from "../../test/api/browser.ts";
 import { KEY_SCOPES } from "../storage/port.ts";
-import { type Route, roleFor } from "./route.ts";
+import { type Route, roleFor, scopeFor } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
 
-/** The lowest role that may call each route; `people`: not with a project's key. */
+/** The lowest role that may call each route; `people`: not with a project's key; `read`: not with a key without that scope. */
 const EXPECTED = {
 	createProject: "operator",
 	listProjects: "any",
+	listProjectHealth: "any, read",
 	getProject: "viewer, people",
 	updateProject: "owner, people",
 	installDeveloperApp: "owner, people",
@@ -185,13 +186,16 @@ function urlOf({ path }: Route): string {
 
 /** The status that the table says a caller gets. */
 function expected(operationId: string, who: string): Verdict {
-	const [needs = "", peopleOnly] = EXPECTED[operationId as keyof typeof EXPECTED].split(", ");
+	const [needs = "", restriction] = EXPECTED[operationId as keyof typeof EXPECTED].split(", ");
+	const peopleOnly = restriction === "people";
 	if (needs === "open") return "may";
 	if (who === "nobody") return "401";
 	const isPerson = who in people;
 	if (needs === "signed in") return isPerson ? "may" : "403";
 	if (who === "the operator's key" || who === "operator") return "may";
 	if (needs === "operator") return "403";
+	if (needs === "any" && restriction === "read" && who.startsWith("a key to"))
+		return who.endsWith("read") ? "may" : "403";
 	if (needs === "any") return !isPerson && peopleOnly ? "403" : "may";
 	if (who === "outsider" || who === "another project's key") return "404";
 	if (who in keys && peopleOnly) return "403";
@@ -243,9 +247,10 @@ test("the table covers every route, and matches the routes' definitions", () => 
 	const said = Object.fromEntries(
 		routes.map((route) => {
 			const { operationId, access, peopleOnly } = route;
+			const scope = access === "any" ? scopeFor(route) : null;
 			const isProjects = access === "project" || access === "developer";
 			const needs = isProjects ? (operationId === "removeMember" ? "owner" : roleFor(route)) : access.replace("_", " ");
-			return [operationId, peopleOnly ? `${needs}, people` : needs];
+			return [operationId, [needs, ...(peopleOnly ? ["people"] : []), ...(scope === null ? [] : [scope])].join(", ")];
 		}),
 	);
 	expect(said).toEqual(EXPECTED);
@@ -307,6 +312,12 @@ test("an outsider can't tell whether a project exists", async () => {
 	}
 });
 
+/** Parameters of calls that need some. */
+const QUERIES: Readonly<Record<string, (project: string) => string>> = {
+	searchEvents: () => "?text=none",
+	listProjectHealth: (project) => `?project_id=${project.split("/").at(-1)}`,
+};
+
 test("a viewer can read everything except secrets", async () => {
 	const viewer = people.viewer!;
 	// All of them exist: "undefined" would be found nowhere.
@@ -324,7 +335,7 @@ test("a viewer can read everything except secrets", async () => {
 		const url = path
 			.replace("{project_id}", project.split("/").at(-1)!)
 			.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(ids[name]));
-		const { status, text } = await viewer.call("GET", operationId === "searchEvents" ? `${url}?text=none` : url);
+		const { status, text } = await viewer.call("GET", url + (QUERIES[operationId]?.(project) ?? ""));
 		expect(status, operationId).toBe(200);
 		for (const secret of secrets) expect(text, operationId).not.toContain(secret);
 	}

@@ -129,7 +129,10 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	readonly access?: Access;
 	/** The lowest role that a member needs. By default, viewer for GET and developer for other methods. */
 	readonly role?: Role;
-	/** The scope that a project's key needs. By default, `read` for GET and `manage` for other methods. */
+	/**
+	 * The scope that a project's key needs. By default, `read` for GET and `manage` for other methods, or none if any key
+	 * has access.
+	 */
 	readonly scope?: KeyScope;
 	/** A project's own key isn't enough: only members and the operator may call it. Implied by `role: "owner"`. */
 	readonly peopleOnly?: boolean;
@@ -208,6 +211,7 @@ export function roleFor(route: Pick<Route, "role" | "method">): Role {
 
 /** The scope that a project's key needs for a route; null if a key of any scope may call it, or no key may. */
 export function scopeFor({ access, peopleOnly, scope, method }: Omit<Route, "handler">): KeyScope | null {
+	if (!peopleOnly && access === "any") return scope ?? null;
 	if (peopleOnly || (access !== "project" && access !== "developer")) return null;
 	return scope ?? (method === "GET" ? "read" : "manage");
 }

@@ -63,7 +63,7 @@ export async function authorize(request: FastifyRequest, route: Route, parts: Au
 	if (projectId !== undefined) {
 		await checkRole(principal, projectId, route, parts);
 		request.projectId = projectId;
-	} else if (route.peopleOnly && principal.kind === "project") throw notForKeys();
+	} else if (principal.kind === "project") checkKey(principal, route);
 	if (access !== "operator" || principal.kind === "operator") return;
 	if (principal.kind === "project")
 		throw new Problem("forbidden", "Only the operator's key may do this; this is a project's key.");
@@ -112,15 +112,19 @@ async function checkRole(
 	if (principal.kind === "operator") return;
 	if (principal.kind === "project") {
 		if (principal.projectId !== projectId) throw notFound("project");
-		if (route.peopleOnly) throw notForKeys();
-		const scope = scopeFor(route);
-		if (scope !== null && !principal.scopes.includes(scope)) throw outOfScope(principal.scopes, scope);
+		checkKey(principal, route);
 		return;
 	}
 	const role = await members.roleOf(projectId, principal.account);
 	if (!role || (principal.account.operator && !(await storage.getProject({ projectId })))) throw notFound("project");
 	const needed = roleFor(route);
 	if (!mayAs(role, needed)) throw roleTooLow(role, needed);
+}
+
+function checkKey(principal: Extract<Principal, { readonly kind: "project" }>, route: Route): void {
+	if (route.peopleOnly) throw notForKeys();
+	const scope = scopeFor(route);
+	if (scope !== null && !principal.scopes.includes(scope)) throw outOfScope(principal.scopes, scope);
 }
 
 function roleTooLow(role: Role, needed: Role): Problem {

@@ -18,12 +18,16 @@ export function principalName(principal: Principal): string {
 	}
 }
 
-/** Whose budget a request's body counts against: its project, else the principal; null if unauthenticated. */
+/** Whose budget a request's body counts against: its project or its key's, else the principal; null if unauthenticated. */
 export function payerOf({ params, principal }: FastifyRequest): string | null {
 	if (!principal) return null;
 	const { project_id: projectId } = params as { project_id?: string };
-	return projectId ?? principalName(principal);
+	return projectId ?? ownerOf(principal);
 }
+
+/** The project of a key, for all keys of it; any other principal itself. */
+const ownerOf = (principal: Principal): string =>
+	principal.kind === "project" ? principal.projectId : principalName(principal);
 
 /** The same for reads, except that the operator's count against no budget. */
 export const readerOf = (request: FastifyRequest, principal: Principal): string =>
@@ -83,7 +87,7 @@ export class KnownCallers {
 		const hash = hashOf(request);
 		if (hash === null || (principal !== null) === this.#names.has(hash)) return;
 		if (principal === null) this.#names.delete(hash);
-		else this.#names.set(hash, principal.kind === "project" ? principal.projectId : principalName(principal));
+		else this.#names.set(hash, ownerOf(principal));
 	}
 }
 

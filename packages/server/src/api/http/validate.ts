@@ -113,7 +113,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 interface QuerySchema {
 	readonly properties?: Readonly<Record<string, { readonly type?: string; readonly default?: unknown }>>;
-	/** Those that are never undefined: each has a default. */
+	/** Those that are never undefined: each has a default, or has to be given. */
 	readonly required?: readonly string[];
 }
 
@@ -134,7 +134,7 @@ const WHOLE_NUMBER = /^-?\d{1,15}$/;
 /**
  * Reads a route's query parameters by its schema. Text becomes a number only if it is written as a plain whole number;
  * a list may be repeated (`type=a&type=b`) or, unless it is {@link onlyRepeated}, separated by commas; anything else may
- * be given once. A missing one gets its default, unless it is optional. Unknown parameters are faults. Pointers have the
+ * be given once. A missing one gets its default, unless it is optional; without a default it is a fault. Unknown parameters are faults. Pointers have the
  * form `?name`.
  */
 export function readQuery(schema: TSchema | undefined, raw: Readonly<Record<string, unknown>>): QueryResult {

@@ -197,6 +197,11 @@ function securityOf(route: Route): { readonly security?: readonly object[] } {
 	return scope === null ? {} : { security: [{ apiKey: [scope] }, { session: [] }] };
 }
 
+interface QuerySchema {
+	readonly properties?: Readonly<Record<string, { readonly description?: string; readonly default?: unknown }>>;
+	readonly required?: readonly string[];
+}
+
 function parametersOf(route: Route, components: Components): unknown[] {
 	const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
 		name,
@@ -204,10 +209,11 @@ function parametersOf(route: Route, components: Components): unknown[] {
 		required: true,
 		...described(PATH_PARAMETERS[name]!, components),
 	}));
-	const { properties = {} } = (route.query ?? {}) as { properties?: Record<string, { description?: string }> };
+	const { properties = {}, required = [] } = (route.query ?? {}) as QuerySchema;
 	const inQuery = Object.entries(properties).map(([name, property]) => ({
 		name,
 		in: "query",
+		...(required.includes(name) && property.default === undefined && { required: true }),
 		...described(property, components),
 	}));
 	return [...inPath, ...inQuery];

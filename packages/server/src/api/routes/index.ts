@@ -11,6 +11,7 @@ import { accountRoutes } from "./people/account.ts";
 import { invitationRoutes } from "./people/invitations.ts";
 import { auditRoutes, memberRoutes } from "./people/members.ts";
 import { sessionRoutes, setupRoutes } from "./people/session.ts";
+import { projectHealthRoutes } from "./project-health.ts";
 import { apiKeyRoutes, projectRoutes } from "./projects.ts";
 import { eventTypeRoutes } from "./publishing/event-types.ts";
 import { eventRoutes } from "./publishing/events.ts";
@@ -31,6 +32,7 @@ export function apiRoutes(
 ): Route[] {
 	return [
 		...projectRoutes(parts),
+		...projectHealthRoutes(parts),
 		...apiKeyRoutes(parts),
 		...eventTypeRoutes(parts),
 		...publishRoutes(parts),

@@ -1,0 +1,76 @@
+import type { Static } from "typebox";
+import type { Principal } from "../../accounts/index.ts";
+import { isId } from "../../base/ids.ts";
+import { HEALTH_STATES, type HealthState, judgeWebhooks } from "../../registry/health.ts";
+import { DEVELOPER_APP } from "../../registry/projects.ts";
+import { type ApiParts, type Route, routeIn } from "../route.ts";
+import { component, count, id, soughtId, strictObject, Type, wholeList } from "../schema.ts";
+import { SEVERAL } from "./log/log-filters.ts";
+
+const route = routeIn("Projects", "any");
+
+const MAX_PROJECTS = 20;
+
+const WebhookCounts = Type.Object(
+	{ failing: count(), unstable: count(), healthy: count(), idle: count(), paused: count() },
+	{ description: "How many webhooks have each health, as `state` in the health of each webhook defines it." },
+);
+
+const ProjectHealth = component("ProjectHealth")({
+	project_id: id("proj", "project"),
+	webhooks: WebhookCounts,
+	dead_letters: count("Dead-lettered deliveries that were neither replayed nor dismissed, without test events."),
+});
+
+const ProjectHealthQuery = strictObject({
+	project_id: Type.Array(soughtId("A project."), {
+		minItems: 1,
+		maxItems: MAX_PROJECTS,
+		description: `The projects to count in. Unknown ids are ignored. ${SEVERAL}`,
+		examples: [["proj_01kbjh6mrxe3q8z1v2t4w5y6a7"]],
+	}),
+});
+
+export function projectHealthRoutes({ storage, members, clock }: ApiParts): Route[] {
+	/** Whether the caller may see the webhooks of a project, and it has the app for them. */
+	async function isVisible(principal: Principal, projectId: string): Promise<boolean> {
+		if (!isId("project", projectId)) return false;
+		if (principal.kind === "project" && principal.projectId !== projectId) return false;
+		if (principal.kind === "person" && (await members.roleOf(projectId, principal.account)) === null) return false;
+		return (await storage.getProject({ projectId }))?.apps.includes(DEVELOPER_APP) ?? false;
+	}
+
+	return [
+		route("GET", "/v1/projects/health", "listProjectHealth", {
+			summary: "Count webhooks by their health",
+			description: `For up to ${MAX_PROJECTS} projects, how many webhooks have each health, and how many deliveries failed for good and need a decision. The projects come in the order given, each once. Those that you may not see, that don't exist or that lack the Developer app are left out.`,
+			scope: "read",
+			query: ProjectHealthQuery,
+			rate: "reads",
+			success: {
+				status: 200,
+				description: "The projects' health, in the order given.",
+				schema: wholeList("ProjectHealthList", ProjectHealth),
+			},
+			async handler(call) {
+				const { query, heavy } = call;
+				const data: Static<typeof ProjectHealth>[] = [];
+				// Not `heavy` as a whole: all projects may have 200,000 webhooks together. Other reads have a turn before each
+				// step, which also ends the call if its client has left or lost its access.
+				for (const projectId of new Set(query.project_id)) {
+					if (!(await heavy(() => isVisible(call.principal, projectId)))) continue;
+					const webhooks = Object.fromEntries(HEALTH_STATES.map((state) => [state, 0])) as Record<HealthState, number>;
+					let deadLetters = 0;
+					const steps = judgeWebhooks(storage, projectId, clock.now());
+					for (let step = await heavy(() => steps.next()); !step.done; step = await heavy(() => steps.next()))
+						for (const { health, figures } of step.value) {
+							webhooks[health]++;
+							deadLetters += figures.deadLetters;
+						}
+					data.push({ project_id: projectId, webhooks, dead_letters: deadLetters });
+				}
+				return { data };
+			},
+		}),
+	];
+}
