@@ -7,6 +7,8 @@ import { queryClient } from "./client/query-client.ts";
 /** A webhook's health: its state, pending deliveries, and its last day. */
 export type Health = Schemas["WebhookHealth"];
 export type WebhookHours = Pick<Health, "webhook_id" | "hours">;
+/** How many webhooks of a project have each health, and its failed deliveries that need a decision. */
+export type ProjectHealth = Schemas["ProjectHealth"];
 /** A pending retry or replay. */
 export type Waiting = Schemas["WaitingAttempt"];
 
@@ -48,6 +50,22 @@ export const knownHours = (projectId: string): readonly WebhookHours[] =>
 	queryClient
 		.getQueriesData<readonly WebhookHours[]>({ queryKey: projectKey(projectId, "health", "hours") })
 		.flatMap(([, known]) => known ?? []);
+
+const PROJECTS_HEALTH = ["projects", "health"] as const;
+
+/** The health of at most 20 projects; those that the user can't see or that lack the Developer app are missing. */
+export const projectsHealthQuery = (projectIds: readonly string[]) =>
+	queryOptions({
+		queryKey: [...PROJECTS_HEALTH, ...projectIds],
+		queryFn: async ({ signal }): Promise<readonly ProjectHealth[]> =>
+			(await api.get("/v1/projects/health", { query: { project_id: projectIds }, signal })).data,
+		// A search puts together others, most of which are known.
+		placeholderData: () =>
+			queryClient
+				.getQueriesData<readonly ProjectHealth[]>({ queryKey: PROJECTS_HEALTH })
+				.flatMap(([, known]) => known ?? []),
+		refetchInterval: REFRESH_MS,
+	});
 
 async function healthOf(
 	projectId: string,

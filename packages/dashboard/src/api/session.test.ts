@@ -1,5 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { queryClient } from "./client/query-client.ts";
+import { projectsHealthQuery } from "./health.ts";
 import type { Session } from "./model.ts";
 import { sessionQuery, signOut, visitProject } from "./session.ts";
 import { forgetSession, isSigningOut, rememberSession, SESSION_KEY } from "./session-cache.ts";
@@ -51,10 +52,13 @@ it("knows the end of a session from signing out, even if the session began in an
 it("forgets what another account has seen, even if the next one signed in in another tab", async () => {
 	rememberSession(operated([]));
 	queryClient.setQueryData(["project", "proj_1", "members"], []);
+	const health = projectsHealthQuery(["proj_1"]).queryKey;
+	queryClient.setQueryData(health, []);
 	const { account, ...rest } = operated([], "token of the other tab");
 	vi.stubGlobal("fetch", async () => Response.json({ ...rest, account: { ...account, id: "acc_other" } }));
 	await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 });
 	expect(queryClient.getQueryData(["project", "proj_1", "members"])).toBeUndefined();
+	expect(queryClient.getQueryData(health)).toBeUndefined();
 });
 
 // Their pages then said that the access had ended.

@@ -31,7 +31,7 @@ function NewProjectForm({ onClose }: { onClose: () => void }) {
 					onClose();
 					await navigate({ to: "/p/$projectId", params: { projectId: id } });
 				} else {
-					await queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey });
+					await queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey, exact: true });
 					notifyDone(`${isolated(name)} is created.`);
 				}
 			}}

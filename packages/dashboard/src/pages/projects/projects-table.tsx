@@ -10,14 +10,28 @@ import { type Column, DataTable } from "../../ui/page/data-table.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./projects-table.module.css";
 import { RenameDialog } from "./rename-dialog.tsx";
+import { WebhooksCell } from "./webhooks-cell.tsx";
 
 export interface ProjectRow extends SessionProject {
 	readonly created_at?: string;
 }
 
+/** As many projects' health is requested together. */
+const TOGETHER = 20;
+
+const hasWebhooks = ({ apps }: ProjectRow) => apps.includes("developer");
+
+/** The projects whose health is requested together with each project's. */
+function groupsOf(rows: readonly ProjectRow[]): ReadonlyMap<string, readonly string[]> {
+	const ids = rows.filter(hasWebhooks).map(({ id }) => id);
+	const first = (index: number) => index - (index % TOGETHER);
+	return new Map(ids.map((id, index) => [id, ids.slice(first(index), first(index) + TOGETHER)]));
+}
+
 export function ProjectsTable({ rows }: { rows: readonly ProjectRow[] | undefined }) {
 	const navigate = useNavigate();
 	const [renaming, setRenaming] = useState<ProjectRow | null>(null);
+	const groups = groupsOf(rows ?? []);
 	const columns: readonly Column<ProjectRow>[] = [
 		{
 			key: "name",
@@ -35,7 +49,15 @@ export function ProjectsTable({ rows }: { rows: readonly ProjectRow[] | undefine
 				</AnchorLink>
 			),
 		},
-		{ key: "id", header: "Id", from: "sm", render: ({ id }) => <Ident id={id} /> },
+		{
+			key: "webhooks",
+			header: "Webhooks",
+			render: (project) => {
+				const group = groups.get(project.id);
+				return group === undefined ? null : <WebhooksCell project={project} group={group} />;
+			},
+		},
+		{ key: "id", header: "Id", from: "md", render: ({ id }) => <Ident id={id} /> },
 		{
 			key: "apps",
 			header: "Apps",
@@ -48,11 +70,11 @@ export function ProjectsTable({ rows }: { rows: readonly ProjectRow[] | undefine
 					</Text>
 				),
 		},
-		{ key: "role", header: "Your role", from: "sm", render: ({ role }) => ROLE_WORDS[role].label },
+		{ key: "role", header: "Your role", from: "lg", render: ({ role }) => ROLE_WORDS[role].label },
 		{
 			key: "created",
 			header: "Created",
-			from: "md",
+			from: "lg",
 			render: ({ created_at }) => (created_at === undefined ? null : <When at={created_at} />),
 		},
 		{
@@ -79,6 +101,8 @@ export function ProjectsTable({ rows }: { rows: readonly ProjectRow[] | undefine
 				rowKey={({ id }) => id}
 				onOpen={({ id }) => void navigate({ to: "/p/$projectId", params: { projectId: id } })}
 				cards
+				dense
+				minWidth={460}
 			/>
 			{renaming === null ? null : <RenameDialog project={renaming} onClose={() => setRenaming(null)} />}
 		</>

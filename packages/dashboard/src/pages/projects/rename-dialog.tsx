@@ -23,7 +23,7 @@ export function RenameDialog({ project, onClose }: RenameDialogProps) {
 				onCancel={onClose}
 				onSend={async (name) => {
 					await renameProject(project.id, name);
-					await queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey });
+					await queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey, exact: true });
 					notifyDone(`The project is now called ${isolated(name)}.`);
 					// Otherwise, that of another project may be open by now.
 					if (isMounted()) onClose();

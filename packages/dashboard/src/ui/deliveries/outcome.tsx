@@ -11,6 +11,8 @@ import {
 } from "@tabler/icons-react";
 import type { AttemptStatus } from "../../lib/attempts/attempt-words.ts";
 import type { WebhookState } from "../../lib/health/health-facts.ts";
+import { lowerFirst } from "../../lib/text/case.ts";
+import { compactCount } from "../../lib/text/numbers.ts";
 import classes from "./outcome.module.css";
 
 const LOOK = {
@@ -56,16 +58,23 @@ export function Outcome({ kind, label, plain = false }: OutcomeProps) {
 	);
 }
 
+interface HealthStateProps {
+	state: WebhookState;
+	/** How many webhooks are failing or unstable, if it is about several. */
+	count?: number;
+}
+
 /** A webhook's health state, in the same style. */
-export function HealthState({ state }: { state: WebhookState }) {
+export function HealthState({ state, count }: HealthStateProps) {
 	if (state === "healthy") return <Outcome kind="delivered" label="Healthy" />;
 	if (state === "paused") return <Outcome kind="paused" />;
 	if (state === "idle") return <Outcome kind="idle" label="No deliveries" />;
 	const Icon = state === "failing" ? IconAlertTriangle : IconActivity;
+	const word = state === "failing" ? "Failing" : "Unstable";
 	return (
 		<span className={classes.outcome} data-tone={state === "failing" ? "failed" : "retrying"}>
 			<Icon size={13} stroke={2.5} aria-hidden />
-			{state === "failing" ? "Failing" : "Unstable"}
+			{count === undefined ? word : `${compactCount(count)} ${lowerFirst(word)}`}
 		</span>
 	);
 }
