@@ -1,7 +1,26 @@
 import { purchase } from "../shop.ts";
-import { expect, expectAccessible, expectToFit, test, watch, watchShifts } from "./dashboard.ts";
+import {
+	type Dashboard,
+	expect,
+	expectAccessible,
+	expectToFit,
+	PASSWORD,
+	test,
+	watch,
+	watchShifts,
+} from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
+
+/** Adds a developer to the shop's project, and returns their e-mail address. */
+async function developer(dashboard: Dashboard, name: string): Promise<string> {
+	const { shop } = dashboard;
+	const email = dashboard.address(name);
+	const token = new URL((await shop.post(shop.path("/invitations"), { role: "developer" })).body.url).hash.slice(1);
+	const account = { token, email, name, password: PASSWORD };
+	expect((await shop.post("/v1/invitations/accept", account)).status).toBe(200);
+	return email;
+}
 
 test("a webhook that someone else deletes while its page is open is gone", async ({ dashboard, page, context }) => {
 	const faults = watch(context);
@@ -151,6 +170,83 @@ test("acting after the session has ended in another tab leads to the sign-in and
 	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 	expect(new URL(page.url()).searchParams.get("next")).toContain(`/webhooks/${id}`);
 	expect(errors).toEqual([]);
+});
+
+// Signing in again led back to the page, but with the form as it was before.
+test("what someone has typed into a webhook's form is still there if their session ends", async ({
+	dashboard,
+	page,
+	context,
+}) => {
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	const email = await developer(dashboard, "dora");
+	const signInAs = async (address: string) => {
+		await expect(page.getByText("Your session has ended.")).toBeVisible();
+		await page.getByLabel("E-mail").fill(address);
+		await page.getByLabel(/^Password/).fill(PASSWORD);
+		await page.getByRole("button", { name: "Sign in" }).click();
+	};
+	await dashboard.setUp();
+	await dashboard.signIn(page, email);
+	const [url, description] = [page.getByLabel(/^URL/), page.getByLabel("Description")];
+	const type = page.getByRole("checkbox", { name: "purchase.refunded" });
+	await page.goto(dashboard.project("/webhooks/new"));
+	await url.fill("https://example.com/refunds");
+	await description.fill("Refunds");
+	await type.check();
+	await context.clearCookies();
+	await page.getByRole("button", { name: "Create webhook" }).click();
+	await signInAs(email);
+	await expect(url).toHaveValue("https://example.com/refunds");
+	await expect(description).toHaveValue("Refunds");
+	await expect(type).toBeChecked();
+	await page.getByRole("button", { name: "Create webhook" }).click();
+	await expect(page.getByRole("dialog", { name: "Webhook created: store its signing secret" })).toBeVisible();
+
+	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
+	const [inFlight, save] = [page.getByLabel("Events in flight"), page.getByRole("button", { name: "Save" }).first()];
+	await description.fill("Books");
+	await inFlight.fill("5");
+	await context.clearCookies();
+	await save.click();
+	// Meanwhile, someone else changes another field.
+	await expect(page.getByText("Your session has ended.")).toBeVisible();
+	await shop.patch(shop.path(`/webhooks/${id}`), { standard_webhooks: true });
+	await signInAs(email);
+	await expect(description).toHaveValue("Books");
+	await expect(inFlight).toHaveValue("5");
+	await expect(page.getByRole("switch", { name: "Standard Webhooks headers" })).toBeChecked();
+
+	// Nobody else gets to see it.
+	await context.clearCookies();
+	await save.click();
+	await signInAs(await developer(dashboard, "dan"));
+	await expect(page.getByRole("button", { name: "Account of dan" })).toBeVisible();
+	await expect(description).toHaveValue("Accounting");
+	await expect(inFlight).toHaveValue("1");
+});
+
+// Its URL, name and events were lost without a question, unlike changed settings.
+test("a new webhook that isn't created yet is only lost on purpose", async ({ dashboard, page }) => {
+	await dashboard.enter(page);
+	await page.goto(dashboard.project("/webhooks/new"));
+	const dialog = page.getByRole("dialog", { name: "Discard your changes?" });
+	const description = page.getByLabel("Description");
+	await description.fill("Refunds");
+	await page.getByRole("link", { name: "Logs" }).click();
+	await expect(dialog).toContainText("The new webhook isn't created yet.");
+	await dialog.getByRole("button", { name: "Cancel" }).click();
+	await expect(description).toHaveValue("Refunds");
+	// Cancel and Create are such a purpose.
+	await page.getByRole("button", { name: "Cancel", exact: true }).click();
+	await expect(page.getByRole("heading", { level: 1, name: "Webhooks" })).toBeVisible();
+	await page.getByRole("link", { name: "New webhook" }).first().click();
+	await expect(description).toHaveValue("");
+	await page.getByLabel(/^URL/).fill("https://example.com/refunds");
+	await page.getByRole("checkbox", { name: "purchase.refunded" }).check();
+	await page.getByRole("button", { name: "Create webhook" }).click();
+	await expect(page.getByRole("dialog", { name: "Webhook created: store its signing secret" })).toBeVisible();
 });
 
 test("nothing on a failing webhook's page moves while it loads slowly", async ({ dashboard, page }) => {

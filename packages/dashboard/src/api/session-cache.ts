@@ -31,6 +31,9 @@ export function received(session: Session): Session {
 	return { ...ADDED, ...session };
 }
 
+/** Whether the session has ended without the user signing out. */
+export const hasSessionEnded = () => !isSigningOut() && queryClient.getQueryData<Session | null>(SESSION_KEY) === null;
+
 /** The token for unsafe calls; null when signed out. */
 export const csrfToken = () => cached()?.csrf_token ?? null;
 

@@ -8,6 +8,9 @@ import { createWebhook } from "../../api/webhooks.ts";
 import { keepSecret } from "../../lib/account/kept-secret.ts";
 import { typedName } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
+import { changedOf } from "../../ui/hooks/use-follow.ts";
+import { useKeptDraft } from "../../ui/hooks/use-kept-draft.ts";
+import { LeaveGuard } from "../../ui/leave-guard.tsx";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState } from "../../ui/page/states.tsx";
 import { SubmitForm } from "../../ui/submit-form.tsx";
@@ -16,6 +19,7 @@ import { useWebhookForm, WebhookFields } from "./fields/webhook-fields.tsx";
 import { RequestPreview, ResponseRules } from "./request-preview.tsx";
 
 const SAMPLE_TYPE = "purchase.completed";
+const EMPTY = { url: "", description: "", events: [] as EventType[], standard_webhooks: false };
 
 /** A summary of the choices so far: which events go where. */
 function firstLine(url: string, events: number): string {
@@ -47,7 +51,8 @@ function NewWebhook() {
 	const navigate = useNavigate();
 	const account = useSession().account.id;
 	const [looked, setLooked] = useState<EventType | null>(null);
-	const form = useWebhookForm({ url: "", description: "", events: [], standard_webhooks: false });
+	const form = useWebhookForm(EMPTY);
+	useKeptDraft(`${projectId} new webhook`, form, EMPTY);
 	const create = async ({ url, description, ...rest }: typeof form.values) => {
 		const fields = { url: url.trim(), description: typedName(description), ...rest };
 		const { id, secret } = await createWebhook(projectId, fields);
@@ -58,12 +63,15 @@ function NewWebhook() {
 			params: { projectId, webhookId: id },
 			search: {},
 			replace: true,
+			ignoreBlocker: true,
 		});
 	};
 	const { url, events, standard_webhooks } = form.values;
 	const previewed = looked !== null && events.includes(looked) ? looked : (events[0] ?? SAMPLE_TYPE);
+	const unsaved = Object.keys(changedOf(form.values, EMPTY)).length > 0;
 	return (
 		<Page>
+			<LeaveGuard unsaved={unsaved}>The new webhook isn't created yet.</LeaveGuard>
 			<PageHeader title="New webhook">{firstLine(url.trim(), events.length)}</PageHeader>
 			<Grid gap="xl">
 				<Grid.Col span={{ base: 12, lg: 7 }}>
@@ -73,7 +81,9 @@ function NewWebhook() {
 							send={create}
 							action="Create webhook"
 							gap="lg"
-							onCancel={() => void navigate({ to: "/p/$projectId/webhooks", params: { projectId } })}
+							onCancel={() => {
+								void navigate({ to: "/p/$projectId/webhooks", params: { projectId }, ignoreBlocker: true });
+							}}
 						>
 							<WebhookFields
 								form={form}

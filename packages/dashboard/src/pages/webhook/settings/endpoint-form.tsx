@@ -1,6 +1,7 @@
 import { changeWebhook, type Webhook } from "../../../api/webhooks.ts";
 import { typedName } from "../../../lib/text/names.ts";
 import { changedOf, useFollow } from "../../../ui/hooks/use-follow.ts";
+import { useKeptDraft } from "../../../ui/hooks/use-kept-draft.ts";
 import { notifyDone } from "../../../ui/notify.tsx";
 import { useWebhookForm, WebhookFields } from "../fields/webhook-fields.tsx";
 import { SettingsForm } from "./settings-form.tsx";
@@ -18,6 +19,7 @@ export function EndpointForm({ projectId, webhook, readOnly, onUnsaved }: FormPr
 	const before = savedOf(webhook);
 	const form = useWebhookForm(before);
 	useFollow(form, before);
+	useKeptDraft(`${webhook.id} endpoint`, form, before);
 	const save = async ({ url, description, ...rest }: typeof form.values) => {
 		const values = { url: url.trim(), description: typedName(description), ...rest };
 		const kept = savedOf(await changeWebhook(projectId, webhook.id, changedOf(values, before)));

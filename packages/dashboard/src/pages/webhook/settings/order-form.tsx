@@ -3,6 +3,7 @@ import { useForm } from "@mantine/form";
 import { changeWebhook } from "../../../api/webhooks.ts";
 import { formatCount } from "../../../lib/text/numbers.ts";
 import { useFollow } from "../../../ui/hooks/use-follow.ts";
+import { useKeptDraft } from "../../../ui/hooks/use-kept-draft.ts";
 import { notifyDone } from "../../../ui/notify.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 import type { FormProps } from "./settings-props.ts";
@@ -27,7 +28,9 @@ export function OrderForm({ projectId, webhook, readOnly, onUnsaved }: FormProps
 					: `Enter a whole number from ${AT_ONCE.min} to ${AT_ONCE.max}.`,
 		},
 	});
-	useFollow(form, { max_in_flight: webhook.max_in_flight });
+	const before = { max_in_flight: webhook.max_in_flight };
+	useFollow(form, before);
+	useKeptDraft(`${webhook.id} order`, form, before);
 	const save = async ({ max_in_flight }: typeof form.values) => {
 		await changeWebhook(projectId, webhook.id, { max_in_flight: Number(max_in_flight) });
 		notifyDone("Saved.");
