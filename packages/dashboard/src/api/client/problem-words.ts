@@ -22,9 +22,15 @@ const WORDS: Readonly<Record<string, Wording>> = {
 			? { title: "You're signed out", detail: "Your session has ended. Sign in again." }
 			: { title: "You couldn't be signed in" },
 	forbidden: ({ detail }) =>
-		/CSRF|Origin/i.test(detail)
-			? { title: "This page is outdated", detail: "Reload the page and try again." }
-			: { title: "You don't have permission", detail: detail.replace(/\bthis key\b/g, "you") },
+		// The session is refetched, so the next attempt has the right token.
+		/CSRF/i.test(detail)
+			? {
+					title: "This browser has a new session",
+					detail: "Someone has signed in in another tab. Check the account at the top right, then try again.",
+				}
+			: /Origin/i.test(detail)
+				? { title: "This page is outdated", detail: "Reload the page and try again." }
+				: { title: "You don't have permission", detail: detail.replace(/\bthis key\b/g, "you") },
 	"not-found": ({ detail }) => ({
 		title: "Not found",
 		detail: /no such/i.test(detail)
