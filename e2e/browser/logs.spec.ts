@@ -94,6 +94,25 @@ test("the button that applies a time range is in line with its fields", async ({
 	}
 });
 
+// A range to 23:59 left out what was sent in the last minute of the day.
+test("a time range includes the minute that it ends with", async ({ dashboard, page }) => {
+	const rows = await dashboard.openLog(page);
+	const { shop } = dashboard;
+	const [newest] = (await shop.get(shop.path("/deliveries?limit=1"))).body.data;
+	const minute = await page.evaluate((iso) => {
+		const at = new Date(iso);
+		return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+	}, newest.last_attempt.started_at as string);
+	await page.getByRole("combobox", { name: "Time" }).click();
+	await page.getByRole("option", { name: "From … to …" }).click();
+	await page.getByLabel("From", { exact: true }).fill(minute);
+	await page.getByLabel("To", { exact: true }).fill(minute);
+	await page.getByRole("button", { name: "Apply" }).click();
+	await expect(page).toHaveURL(/until=/);
+	await expect(rows.filter({ hasText: "ord_3" })).toBeVisible();
+	await expect(page.getByLabel("To", { exact: true })).toHaveValue(minute);
+});
+
 // The list of webhooks cut "connection refused". The log broke a port's digits: "localhost:4379" and "3", and later it
 // moved a port to a line of its own.
 test("lists show all of a response, and a port next to its host", async ({ dashboard, page }) => {

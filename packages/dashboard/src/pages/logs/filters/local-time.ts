@@ -22,3 +22,11 @@ export function fromLocalField(value: string, before?: string): string | undefin
 	const at = COMPLETE.test(value) ? Date.parse(value) : Number.NaN;
 	return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }
+
+const REST_OF_MINUTE_MS = 59_999;
+
+/** As {@link fromLocalField}, but the end of the minute that was entered: a range to 23:59 includes all of it. */
+export function endFromLocalField(value: string, before?: string): string | undefined {
+	const at = fromLocalField(value, before);
+	return at === undefined || at === before ? at : new Date(Date.parse(at) + REST_OF_MINUTE_MS).toISOString();
+}

@@ -2,7 +2,7 @@ import { Button, Select, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { isSpan } from "../../../api/attempts.ts";
 import { type LogsSearch, withoutTime } from "../search.ts";
-import { fromLocalField, toLocalField } from "./local-time.ts";
+import { endFromLocalField, fromLocalField, toLocalField } from "./local-time.ts";
 import classes from "./log-filters.module.css";
 
 const CUSTOM = "custom";
@@ -59,7 +59,7 @@ function FromTo({ search, onChange }: TimeFilterProps) {
 		event.preventDefault();
 		const fields = new FormData(event.currentTarget);
 		const since = fromLocalField(String(fields.get("since")), search.since);
-		const until = fromLocalField(String(fields.get("until")), search.until);
+		const until = endFromLocalField(String(fields.get("until")), search.until);
 		if (since !== undefined && until !== undefined && since >= until) return setProblem("This is before the start.");
 		onChange({
 			...withoutTime(search),
