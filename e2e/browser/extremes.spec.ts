@@ -527,3 +527,26 @@ test("on a phone with text twice as large, a webhook's page doesn't scroll sidew
 	await expectToFit(button);
 	expect(await button.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
 });
+
+// It was cut at its beginning.
+test("a long name that is read from right to left is cut at its end", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const name = "مرحبا بالعالم — خطاف الويب الطويل جدا";
+	await shop.webhook("https://example.com/hooks", { description: name });
+	await dashboard.enter(page);
+	await page.goto(dashboard.project("/webhooks"));
+	const link = page.getByRole("table", { name: "Webhooks" }).getByRole("link", { name });
+	await expect(link).toBeVisible();
+	const { start, cell } = await link.evaluate((element) => {
+		const range = element.ownerDocument.createRange();
+		range.setStart(element.firstChild!, 0);
+		range.setEnd(element.firstChild!, 1);
+		const [start, cell] = [range.getBoundingClientRect(), element.closest("td")!.getBoundingClientRect()];
+		return {
+			start: { left: start.left, right: start.right },
+			cell: { left: cell.left, right: cell.right },
+		};
+	});
+	expect(start.left).toBeGreaterThanOrEqual(cell.left);
+	expect(start.right).toBeLessThanOrEqual(cell.right);
+});

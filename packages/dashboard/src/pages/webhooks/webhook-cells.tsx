@@ -32,6 +32,7 @@ export function NameCell({ webhook, projectId, inRow = false }: NameCellProps) {
 		<>
 			<Link
 				className={classes.name}
+				dir="auto"
 				to="/p/$projectId/webhooks/$webhookId"
 				params={{ projectId, webhookId: webhook.id }}
 				search={{}}
