@@ -528,6 +528,59 @@ test("on a phone with text twice as large, a webhook's page doesn't scroll sidew
 	expect(await button.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
 });
 
+/** The text spacing that WCAG 1.4.12 asks pages to bear. */
+const SPACING = `* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }
+	p { margin-bottom: 2em !important; }`;
+
+/** The texts that a cell cuts. */
+const cutTexts = (part: Locator) =>
+	part.evaluate((cell) => {
+		const { left, right } = cell.getBoundingClientRect();
+		const texts = cell.ownerDocument.createTreeWalker(cell, 4 /* Text */);
+		const cut: (string | null)[] = [];
+		for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+			const range = cell.ownerDocument.createRange();
+			range.selectNodeContents(text);
+			const fits = [...range.getClientRects()].every((rect) => rect.left >= left && rect.right <= right);
+			if (!fits) cut.push(text.nodeValue);
+		}
+		return cut;
+	});
+
+// Tables cut figures and event types, and tiles on the overview their names and values.
+test("with more space between letters and words, tables and tiles show all of their text", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"), { description: "ERP", events: EVENT_TYPES.map(({ type }) => type) });
+	await shop.post(shop.path("/events"), order("1042"));
+	await receiver.count(1);
+	await dashboard.enter(page);
+	const open = async (path: string, width: number) => {
+		await page.setViewportSize({ width, height: 800 });
+		await page.goto(dashboard.project(path));
+		await expectNoSidewaysScroll(page);
+		await page.evaluate(`{
+			const sheet = new CSSStyleSheet();
+			sheet.replaceSync(${JSON.stringify(SPACING)});
+			document.adoptedStyleSheets.push(sheet);
+		}`);
+	};
+	await open("", 320);
+	await expect(page.getByRole("link", { name: /^Delivered/ })).toBeVisible();
+	await expectToFit(page.locator("dl").first());
+	for (const path of ["/webhooks", "/logs", "/logs?view=attempts"]) {
+		await open(path, 1280);
+		const cells = page.getByRole("row").nth(1).getByRole("cell");
+		await expect(cells.filter({ hasText: "ERP" })).toBeVisible();
+		for (const cell of await cells.all()) expect(await cutTexts(cell), path).toEqual([]);
+		if (path === "/webhooks") await expectToFit(cells.filter({ hasText: "9 types" }));
+		else await expectToFit(cells.getByText("purchase.completed"));
+	}
+});
+
 // It was cut at its beginning.
 test("a long name that is read from right to left is cut at its end", async ({ dashboard, page }) => {
 	const { shop } = dashboard;

@@ -1,4 +1,5 @@
 import { createContext, type MouseEvent, use } from "react";
+import { Breakable } from "../../../ui/breakable.tsx";
 import classes from "./attempts.module.css";
 
 /** How rows open their attempts, made once for all of them: a link of the router per row would make long lists slow. */
@@ -28,7 +29,7 @@ export function AttemptLink({ id, type }: { id: string; type: string }) {
 			onClick={click}
 			onPointerEnter={() => preload(id)}
 		>
-			{type}
+			<Breakable name={type} />
 		</a>
 	);
 }

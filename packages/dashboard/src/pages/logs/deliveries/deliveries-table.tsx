@@ -4,6 +4,7 @@ import type { DeliverySummary } from "../../../api/deliveries.ts";
 import { useProjectId, useRole } from "../../../api/session.ts";
 import { rowWords } from "../../../lib/attempts/event-words.ts";
 import { dueWords } from "../../../lib/text/time.ts";
+import { Breakable } from "../../../ui/breakable.tsx";
 import { CancelTest } from "../../../ui/deliveries/cancel-test.tsx";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { RetryNow } from "../../../ui/deliveries/retry-now.tsx";
@@ -138,7 +139,9 @@ export function DeliveryEvent({
 	return (
 		<span className={classes.what}>
 			{last_attempt === null ? (
-				<span className={classes.event}>{event_type}</span>
+				<span className={classes.event}>
+					<Breakable name={event_type} />
+				</span>
 			) : (
 				<AttemptLink id={last_attempt.id} type={event_type} />
 			)}
