@@ -117,8 +117,8 @@ export const REGISTRY = [
 			},
 			{
 				name: "alert-again-and-again",
-				find: "deadLetters > reported.deadLetters && !isRecent",
-				replace: "deadLetters > 0 && !isRecent",
+				find: "deadLetters > reported.deadLetters && !isRecent(reported.at, now)",
+				replace: "deadLetters > 0 && !isRecent(reported.at, now)",
 				why: "Dead letters that were reported are reported again every hour.",
 			},
 			{
@@ -129,9 +129,15 @@ export const REGISTRY = [
 			},
 			{
 				name: "alert-blocks-others",
-				find: "clock.elapsed() < Math.max(this.#quietUntil, until)",
-				replace: "clock.elapsed() < this.#quietUntil",
-				why: "An alert that the endpoint never accepts keeps those of other projects from being sent.",
+				find: "if (this.#refusals === ALERTS.refusals) this.#next = place;",
+				replace: "",
+				why: "Alerts that the endpoint never accepts keep those of other projects from being sent.",
+			},
+			{
+				name: "alert-twice-while-locked",
+				find: "unstored?.from === stored ? unstored!.to : stored",
+				replace: "stored",
+				why: "While a row is locked, an alert is sent every minute.",
 			},
 			{
 				name: "alert-in-quarantine",

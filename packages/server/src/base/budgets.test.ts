@@ -125,13 +125,13 @@ test("the page for operators names the limits that the code has", () => {
 		`released, ${PROJECTS.releasesWaiting} wait half a second`,
 		`and ${STOP.graceMs / 1_000} seconds at the latest`,
 		`at most ${ALERTS.perProject} [alerts](alerts.md) in a pass`,
-		`An alert may take ${ALERTS.timeoutMs / 1_000} seconds. One that isn't accepted delays all others by ${ALERTS.pauseMs / 1_000} seconds, and those of its project by ${ALERTS.waitMs / 1_000} seconds, then twice as long each time, ${ALERTS.longestWaitMs / 1_000} seconds at most`,
+		`An alert may take ${ALERTS.timeoutMs / 1_000} seconds. After ${ALERTS.refusals} that weren't accepted, a pass sends no more`,
 	])
 		expect(page).toContain(sentence);
 	for (const sentence of [
 		`has been for at least ${ALERTS.failingMs / 60_000} minutes`,
 		`within ${ALERTS.timeoutMs / 1_000} seconds counts as accepted`,
-		`left alone for ${ALERTS.pauseMs / 1_000} seconds, and the project waits for ${ALERTS.waitMs / 1_000} seconds and then longer, ${ALERTS.longestWaitMs / 60_000} minutes at most`,
+		`After ${ALERTS.refusals} alerts that weren't accepted, a pass sends no more`,
 		`at most ${ALERTS.perProject} alerts`,
 	])
 		expect(pageOf("alerts")).toContain(sentence);

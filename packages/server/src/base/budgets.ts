@@ -562,9 +562,6 @@ export const ALERTS = {
 	deadLettersMs: 3_600_000,
 	/** How long one may take, milliseconds. */
 	timeoutMs: 10_000,
-	/** From an alert that wasn't accepted to the next one, milliseconds. */
-	pauseMs: 30_000,
-	/** … and to the next one of the same project. It doubles, up to the longest, until one is accepted. */
-	waitMs: 100_000,
-	longestWaitMs: 600_000,
+	/** Alerts that weren't accepted until a pass sends no more; the next one continues there. */
+	refusals: 3,
 } as const;

@@ -1,6 +1,6 @@
 /**
- * Alerts: reports to a receiver of the operator's when a webhook keeps failing, when it is healthy again, and when
- * deliveries have failed for good.
+ * Alerts: reports to the operator's receiver when a webhook keeps failing, when it is healthy again, and when deliveries
+ * have failed for good.
  *
  * Nothing is queued. Each pass over all webhooks compares their state with what was last reported, and sends the
  * difference. If an alert isn't accepted, a later pass sends what is true by then, or nothing if the failure is over.
@@ -10,7 +10,7 @@ import { ALERTS } from "../base/budgets.ts";
 import { type Clock, type Repetition, repeat } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import { RepeatedFailure } from "../base/repeated-failure.ts";
-import type { Project, Storage } from "../storage/port.ts";
+import { type Project, type Storage, StorageError } from "../storage/port.ts";
 import { type AlertType, alertEvent } from "./alert-event.ts";
 import type { AlertReceiver } from "./alert-receiver.ts";
 import type { JudgedWebhook } from "./health.ts";
@@ -45,17 +45,33 @@ const NOTHING: Reported = { failing: null, seenAt: null, deadLetters: 0, at: 0 }
 /** How often it looks whether a pass is due, milliseconds. */
 const LOOK_MS = 10_000;
 
+/** A webhook's place in a pass: projects and their webhooks come in the order of their ids. */
+interface Place {
+	readonly projectId: string;
+	readonly webhookId: string;
+}
+
+const START: Place = { projectId: "", webhookId: "" };
+
+const isBefore = (a: Place, b: Place): boolean =>
+	a.projectId === b.projectId ? a.webhookId < b.webhookId : a.projectId < b.projectId;
+
 export class Alerts {
 	readonly #options: AlertsOptions;
 	readonly #failure: RepeatedFailure;
 	#looking: Repetition | null = null;
-	/** Monotonic time until which the receiver is left alone, because it didn't accept an alert. */
-	#quietUntil = Number.NEGATIVE_INFINITY;
+	#isStopped = false;
+	/** The pass in progress: its last project, and how many alerts weren't accepted. */
+	#projectId = "";
+	#refusals = 0;
 	/**
-	 * The projects of those alerts, until it accepts one: each waits longer, from time to time, so that an alert that it
-	 * never accepts doesn't keep the others from being sent. Monotonic, milliseconds.
+	 * After too many refusals, a pass sends nothing more, and the next one begins behind this place. So alerts that are
+	 * never accepted don't keep others from being sent.
 	 */
-	readonly #refused = new Map<string, { readonly until: number; readonly waitMs: number }>();
+	#from = START;
+	#next = START;
+	/** What should have been stored about projects, in place of what is, if that has failed. */
+	readonly #unstored = new Map<string, { readonly from: string | null; readonly to: string }>();
 
 	constructor(options: AlertsOptions) {
 		this.#options = options;
@@ -75,37 +91,61 @@ export class Alerts {
 	}
 
 	async stop(): Promise<void> {
+		this.#isStopped = true;
 		await this.#looking?.stop();
 	}
 
-	/** Reports what is new about a project's webhooks. Rejects only if storage fails. */
+	/** Reports what is new about a project's webhooks. Rejects only if storage is closed. */
 	async report(project: Project, webhooks: readonly JudgedWebhook[]): Promise<void> {
-		const { storage, clock, isHeld } = this.#options;
+		const { logger, isHeld } = this.#options;
 		if (isHeld()) return;
+		if (project.id <= this.#projectId) this.#beginPass();
+		this.#projectId = project.id;
+		try {
+			await this.#report(project, webhooks);
+		} catch (error) {
+			if (error instanceof StorageError && error.code === "closed") throw error;
+			// This project's row may be locked or damaged.
+			logger.warn(
+				{ err: error, projectId: project.id },
+				"failed to read or store what alerts reported; others continue",
+			);
+		}
+	}
+
+	#beginPass(): void {
+		this.#refusals = 0;
+		this.#from = this.#next;
+		this.#next = START;
+	}
+
+	async #report(project: Project, webhooks: readonly JudgedWebhook[]): Promise<void> {
+		const { storage, clock } = this.#options;
 		const name = `alerts:${project.id}`;
 		const stored = await storage.getSetting({ name });
-		const reported = parseReported(stored);
+		const unstored = this.#unstored.get(project.id);
+		const reported = parseReported(unstored?.from === stored ? unstored!.to : stored);
 		const next: Record<string, Reported> = {};
 		let left: number = ALERTS.perProject;
 		for (const webhook of webhooks) {
 			const before = reported[webhook.id] ?? NOTHING;
 			const type = dueOf(webhook, before, clock.now());
-			const isReported = type !== null && left-- > 0 && (await this.#send(type, project, webhook, before));
+			const isReported = type !== null && left > 0 && (await this.#send(type, project, webhook, before));
+			if (isReported) left--;
 			const after = isReported ? reportedBy(type, webhook, before, clock.now()) : seenBy(webhook, before, clock.now());
-			if (after.failing !== null || after.seenAt !== null || after.deadLetters > 0) next[webhook.id] = after;
+			if (isWorthKeeping(after, clock.now())) next[webhook.id] = after;
 		}
 		const to = JSON.stringify(next);
+		this.#unstored.set(project.id, { from: stored, to });
 		// If another node has had a turn meanwhile, it knows better.
 		if (to !== (stored ?? "{}")) await storage.replaceSetting({ name, from: stored, to });
+		this.#unstored.delete(project.id);
 	}
 
 	async #send(type: AlertType, project: Project, webhook: JudgedWebhook, before: Reported): Promise<boolean> {
 		const { clock, receiver, publicUrl, onSent } = this.#options;
-		const { until, waitMs } = this.#refused.get(project.id) ?? {
-			until: Number.NEGATIVE_INFINITY,
-			waitMs: ALERTS.waitMs,
-		};
-		if (clock.elapsed() < Math.max(this.#quietUntil, until)) return false;
+		const place = { projectId: project.id, webhookId: webhook.id };
+		if (this.#isStopped || this.#refusals >= ALERTS.refusals || !isBefore(this.#from, place)) return false;
 		const occasion = {
 			"webhook.failing": sinceOf(webhook),
 			"webhook.recovered": before.failing,
@@ -116,13 +156,11 @@ export class Alerts {
 		onSent?.(fault === null ? "delivered" : "failed");
 		if (fault === null) {
 			this.#failure.succeeded();
-			this.#refused.clear();
 			return true;
 		}
-		this.#failure.failed(new Error(fault), { projectId: project.id, webhookId: webhook.id });
-		const now = clock.elapsed();
-		this.#quietUntil = now + ALERTS.pauseMs;
-		this.#refused.set(project.id, { until: now + waitMs, waitMs: Math.min(2 * waitMs, ALERTS.longestWaitMs) });
+		this.#failure.failed(new Error(fault), place);
+		this.#refusals++;
+		if (this.#refusals === ALERTS.refusals) this.#next = place;
 		return false;
 	}
 }
@@ -137,10 +175,14 @@ function dueOf({ health, figures }: JudgedWebhook, reported: Reported, now: numb
 		const since = Math.min(failingSince?.startedAt ?? now, reported.seenAt ?? now);
 		if (now - since >= ALERTS.failingMs) return "webhook.failing";
 	}
-	// The clock may have been ahead.
-	const isRecent = Math.abs(now - reported.at) < ALERTS.deadLettersMs;
-	return deadLetters > reported.deadLetters && !isRecent ? "webhook.dead_letters" : null;
+	return deadLetters > reported.deadLetters && !isRecent(reported.at, now) ? "webhook.dead_letters" : null;
 }
+
+/** Whether an alert sent then delays the next one about dead letters. The clock may have been ahead. */
+const isRecent = (at: number, now: number): boolean => Math.abs(now - at) < ALERTS.deadLettersMs;
+
+const isWorthKeeping = ({ failing, seenAt, deadLetters, at }: Reported, now: number): boolean =>
+	failing !== null || seenAt !== null || deadLetters > 0 || isRecent(at, now);
 
 /** The attempt since which it fails. */
 const sinceOf = ({ figures: { failingSince, lastAttempt } }: JudgedWebhook) =>
@@ -152,7 +194,7 @@ function reportedBy(type: AlertType, webhook: JudgedWebhook, before: Reported, a
 		"webhook.recovered": null,
 		"webhook.dead_letters": before.failing,
 	}[type];
-	return { failing, seenAt: null, deadLetters: webhook.figures.deadLetters, at };
+	return { ...seenBy(webhook, { ...before, failing }, at), deadLetters: webhook.figures.deadLetters, at };
 }
 
 /** What is known without an alert. A pause ends a failure, and replays and dismissals end dead letters. */
@@ -161,7 +203,8 @@ function seenBy({ health, figures }: JudgedWebhook, before: Reported, now: numbe
 	const failing = isOver ? null : before.failing;
 	return {
 		failing,
-		seenAt: health === "failing" && failing === null ? (before.seenAt ?? now) : null,
+		// The clock may have been ahead.
+		seenAt: health === "failing" && failing === null ? Math.min(before.seenAt ?? now, now) : null,
 		deadLetters: Math.min(before.deadLetters, figures.deadLetters),
 		at: before.at,
 	};
