@@ -50,6 +50,7 @@ function dataOf({ type, project, webhook, publicUrl }: Alert) {
 	const { id, description, health, figures } = webhook;
 	const host = hostOf(new URL(webhook.url));
 	const dashboard = `${publicUrl}/p/${project.id}/webhooks/${id}`;
+	const waiting = waitingOf(figures);
 	const name = `${description === "" ? host : `“${description}” (${host})`} of ${project.name}`;
 	return {
 		text: `${sentencesOf(type, name, webhook).join(" ")} ${dashboard}`,
@@ -58,8 +59,8 @@ function dataOf({ type, project, webhook, publicUrl }: Alert) {
 		webhook: { id, description, host, health },
 		failing_since: isoTimeOrNull(figures.failingSince?.startedAt ?? null),
 		last_attempt: figures.lastAttempt && presentAttempt(figures.lastAttempt),
-		waiting: figures.waiting.count - figures.waiting.tests,
-		next_attempt_at: isoTimeOrNull(figures.waiting.nextAt),
+		waiting,
+		next_attempt_at: isoTimeOrNull(waiting === 0 ? null : figures.waiting.nextAt),
 		dead_letters: figures.deadLetters,
 		dashboard_url: dashboard,
 	};
@@ -78,8 +79,8 @@ function presentAttempt({ id, eventId, eventType, attempt, startedAt, statusCode
 }
 
 function sentencesOf(type: AlertType, name: string, { figures }: JudgedWebhook): string[] {
-	const { failingSince, waiting, deadLetters } = figures;
-	const count = waiting.count - waiting.tests;
+	const { failingSince, deadLetters } = figures;
+	const count = waitingOf(figures);
 	const retried = count === 0 ? [] : [`${deliveries(count, "is", "are")} waiting to be retried.`];
 	const dead = deadLetters === 0 ? [] : [`${deliveries(deadLetters, "has", "have")} failed for good.`, TO_DO];
 	switch (type) {
@@ -93,6 +94,9 @@ function sentencesOf(type: AlertType, name: string, { figures }: JudgedWebhook):
 			return [`${name} has dead letters:`, ...dead, ...retried];
 	}
 }
+
+/** Pending retries and replays, without those of test events. */
+const waitingOf = ({ waiting: { count, tests } }: JudgedWebhook["figures"]): number => count - tests;
 
 const TO_DO = "Replay or dismiss them.";
 

@@ -235,6 +235,13 @@ test("an alert about dead letters in between doesn't delay one about a failure",
 	expect(await types(failing(1))).toEqual(["webhook.failing"]);
 });
 
+// The time was that of the test's attempt.
+test("an attempt of a test isn't the next attempt of an alert", async () => {
+	const waiting = { count: 1, tests: 1, nextAt: clock.now() + MINUTE_MS };
+	const [{ data }] = await node().report(webhook(null, { waiting, deadLetters: 1 }));
+	expect(data).toMatchObject({ waiting: 0, next_attempt_at: null });
+});
+
 test("a pause ends a failure without an alert, and a failure after it is new", async () => {
 	const { types } = node();
 	const since = clock.now();
