@@ -228,7 +228,7 @@ export function storageError(error: unknown): unknown {
 	if (HINDERED.test(state) && !isFatal(error as DatabaseError))
 		return failure(
 			"unusable",
-			`PostgreSQL refuses (${state === DEPENDENT_OBJECTS ? `${message}: ${detail}` : message}): something in the database ` +
+			`PostgreSQL refuses (${detail && state === DEPENDENT_OBJECTS ? `${message}: ${detail}` : message}): something in the database ` +
 				"prevents it, such as a trigger, a view, a publication or damage. " +
 				"Remove the cause; pending work then continues.",
 		);
