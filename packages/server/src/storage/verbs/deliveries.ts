@@ -165,7 +165,7 @@ interface Dismissible {
 }
 
 /** Whether a dead letter was dismissed by this call, or by an earlier one; null if it isn't a dead letter. */
-export type Dismissal = "dismissed" | "dismissed_before" | null;
+export type Dismissal = "dismissed" | "already_dismissed" | null;
 
 /**
  * Marks dead letters as needing no decision: they no longer count, and replays by filter leave them out. Returns what
@@ -195,7 +195,7 @@ export function* dismissDeliveries(
 	for (const last of yield* rows(latestOf(asked))) {
 		if (last.id === null || last.next_attempt !== null || statusOf(last.status) !== "failed") continue;
 		const key = `${last.given_webhook} ${last.given_seq}`;
-		dismissed.set(key, last.dismissed_at === null ? "dismissed" : "dismissed_before");
+		dismissed.set(key, last.dismissed_at === null ? "dismissed" : "already_dismissed");
 		if (last.dismissed_at !== null) continue;
 		const { webhook, seq, type } = known.get(key)!;
 		changes.push(

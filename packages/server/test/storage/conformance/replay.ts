@@ -337,9 +337,12 @@ export function describeReplay(harness: StorageHarness): void {
 				});
 			// One that is named twice counts once.
 			expect(await dismiss(ids[0]!, ids[1]!, world.id("event"), ids[0]!)).toEqual([
-				...["dismissed", "dismissed", null, "dismissed"],
+				"dismissed",
+				"dismissed",
+				null,
+				"dismissed",
 			]);
-			expect(await dismiss(ids[0]!)).toEqual(["dismissed_before"]);
+			expect(await dismiss(ids[0]!)).toEqual(["already_dismissed"]);
 			expect(await deadLetters()).toBe(1);
 			const of = { projectId: project, webhookId: webhook };
 			expect(await world.storage.getDelivery({ ...of, eventId: ids[0]! })).toMatchObject({ dismissed: true });

@@ -47,7 +47,7 @@ export function dismissDeliveries(
 		const key = deliveryKey(webhook.no, seq);
 		if (tables.retries.get(key) !== undefined) return null;
 		// One that is named twice is dismissed once.
-		if (newest.dismissedAt !== null) return dismissed.has(key) ? "dismissed" : "dismissed_before";
+		if (newest.dismissedAt !== null) return dismissed.has(key) ? "dismissed" : "already_dismissed";
 		dismissed.add(key);
 		tables.attempts.put({ ...newest, dismissedAt: at });
 		const lane = tables.lanes.get(webhook.no);
