@@ -860,7 +860,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Dismiss a dead letter
-         * @description Marks a dead-lettered delivery as needing no decision. It no longer counts in `dead_letters`, and replays by filter leave it out; it can still be replayed on its own. Nothing is deleted. One that was dismissed before stays as it is.
+         * @description Marks a dead-lettered delivery as needing no decision. It no longer counts in `dead_letters`, and replays by filter leave it out; it can still be replayed on its own. Nothing is deleted. A delivery that is already dismissed stays as it is.
          */
         readonly post: operations["dismissDelivery"];
         readonly delete?: never;
@@ -3131,7 +3131,7 @@ export interface components {
              */
             readonly status: "active" | "paused";
             /**
-             * @description Whether requests can be signed. `unreadable`: no seal key of the service opens the secret. `lost`: the operator gave it up, because its seal key was lost. Nothing is sent and events wait until the secret is rotated.
+             * @description Whether requests can be signed. `unreadable`: no seal key of the service opens the secret. `lost`: the operator gave it up, because its seal key was lost. In both cases, nothing is sent, and events wait until the secret is rotated.
              * @enum {string}
              */
             readonly secret_state: "usable" | "unreadable" | "lost";
@@ -3197,7 +3197,7 @@ export interface components {
              */
             readonly status: "active" | "paused";
             /**
-             * @description Whether requests can be signed. `unreadable`: no seal key of the service opens the secret. `lost`: the operator gave it up, because its seal key was lost. Nothing is sent and events wait until the secret is rotated.
+             * @description Whether requests can be signed. `unreadable`: no seal key of the service opens the secret. `lost`: the operator gave it up, because its seal key was lost. In both cases, nothing is sent, and events wait until the secret is rotated.
              * @enum {string}
              */
             readonly secret_state: "usable" | "unreadable" | "lost";

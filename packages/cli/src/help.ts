@@ -60,7 +60,7 @@ runs. To replace a key that isn't lost, list two keys instead: see docs/operatio
 
 Stop the service first, and copy the database: this can't be undone. With SQLite, the command creates a new key file if
 there is none, so move a damaged one away. Otherwise it uses the configured key, so set a new POSTHORN_SEAL_KEY first.
-Webhooks whose secrets that key doesn't open are paused, and their secrets replaced. Their events are kept, and wait. If
+Webhooks whose secrets that key doesn't open are paused, and their secrets are given up. Their events are kept, and wait. If
 the command is interrupted, run it again. Like starting the service, it migrates the database to this version's schema.
 
 Then start the service. For each of these webhooks, which the projects' audit logs name, too: rotate its secret, give the

@@ -76,7 +76,7 @@ export async function deleteWebhook(projectId: string, webhookId: string): Promi
 /** Refetches the list and health once the deleted webhook's page has been left. */
 export const refreshWebhooks = refresh;
 
-/** Creates a new secret; the old one signs nothing from then on. Doesn't wait for the webhook: see {@link createWebhook}. */
+/** Creates a new secret; the old one signs nothing from then on. Doesn't wait, like {@link createWebhook}. */
 export async function rotateSecret(projectId: string, webhookId: string): Promise<string> {
 	const { secret } = await api.post(`${WEBHOOK}/rotate-secret`, {
 		path: pathOf(projectId, webhookId),

@@ -5,7 +5,10 @@ import { KEY_SCOPES } from "../storage/port.ts";
 import { type Route, roleFor, scopeFor } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
 
-/** The lowest role that may call each route; `people`: not with a project's key; `read`: not with a key without that scope. */
+/**
+ * The lowest role that may call each route. `people`: not with a project's key. `read`: only with a key that has this
+ * scope.
+ */
 const EXPECTED = {
 	createProject: "operator",
 	listProjects: "any",

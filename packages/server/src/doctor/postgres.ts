@@ -97,12 +97,12 @@ function indexesOf({ missing }: DatabaseFacts): Finding[] {
 	const statements = missing.map(({ statement }) => statement).filter((statement) => statement !== null);
 	// Those of a missing table come back with it.
 	if (statements.length === 0 || statements.length < missing.length) return [];
-	const named = statements.slice(0, INDEXES_NAMED).join(" ");
+	const first = statements.slice(0, INDEXES_NAMED).join(" ");
 	const more = statements.length > INDEXES_NAMED ? " …" : "";
 	return [
 		warning(
 			"Indexes",
-			`${statements.length} missing, so statements are slow or fail. Create them again: ${named}${more}`,
+			`${statements.length} missing, so statements are slow or fail. Create them again: ${first}${more}`,
 		),
 	];
 }

@@ -43,9 +43,10 @@ interface SharedCount {
 const NONE: SharedCount = { counts: null, at: 0, countingAt: 0 };
 
 /**
- * Counts the webhooks of all projects by their health, for the metrics and for alerts. A pass begins when the counts are
- * read, and reads one project after another. Its result is shown until the next pass has ended. In a large database it takes
- * minutes. Only one of several nodes counts at a time: they share the result, and who counts, in a setting.
+ * Judges the webhooks of all projects, to count them by their health for the metrics, and for alerts. A pass begins when
+ * the counts are read, which alerts do all the time. It judges one project after another: in a large database it takes
+ * minutes. Its result is shown until the next pass has ended. Only one of several nodes counts at a time: they share the
+ * result, and who counts, in a setting.
  */
 export class HealthCount {
 	readonly #options: HealthCountOptions;

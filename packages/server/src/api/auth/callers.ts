@@ -18,16 +18,19 @@ export function principalName(principal: Principal): string {
 	}
 }
 
-/** Whose budget a request's body counts against: its project or its key's, else the principal; null if unauthenticated. */
+/** The project of a key, for all keys of it; any other principal itself. */
+const ownerOf = (principal: Principal): string =>
+	principal.kind === "project" ? principal.projectId : principalName(principal);
+
+/**
+ * Whose budget a request's body counts against: the project in its path or of its key, else the principal; null if
+ * unauthenticated.
+ */
 export function payerOf({ params, principal }: FastifyRequest): string | null {
 	if (!principal) return null;
 	const { project_id: projectId } = params as { project_id?: string };
 	return projectId ?? ownerOf(principal);
 }
-
-/** The project of a key, for all keys of it; any other principal itself. */
-const ownerOf = (principal: Principal): string =>
-	principal.kind === "project" ? principal.projectId : principalName(principal);
 
 /** The same for reads, except that the operator's count against no budget. */
 export const readerOf = (request: FastifyRequest, principal: Principal): string =>

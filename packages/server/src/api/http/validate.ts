@@ -134,8 +134,8 @@ const WHOLE_NUMBER = /^-?\d{1,15}$/;
 /**
  * Reads a route's query parameters by its schema. Text becomes a number only if it is written as a plain whole number;
  * a list may be repeated (`type=a&type=b`) or, unless it is {@link onlyRepeated}, separated by commas; anything else may
- * be given once. A missing one gets its default, unless it is optional; without a default it is a fault. Unknown parameters are faults. Pointers have the
- * form `?name`.
+ * be given once. A missing one gets its default; a required one without a default is a fault if it is missing, and so are
+ * unknown parameters. Pointers have the form `?name`.
  */
 export function readQuery(schema: TSchema | undefined, raw: Readonly<Record<string, unknown>>): QueryResult {
 	const { properties = {}, required = [] } = (schema ?? {}) as QuerySchema;

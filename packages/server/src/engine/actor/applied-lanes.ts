@@ -9,7 +9,7 @@ import type { LaneSet } from "./lane-set.ts";
 
 /** The minimum interval between checks of attempts in flight elsewhere. */
 const RECHECK_MS = 250;
-/** How often a project is read whose webhooks' secrets can't all be opened. */
+/** How often the lanes are read while an active one has no key, milliseconds. */
 const SECRETS_MS = 60_000;
 
 export class AppliedLanes {
@@ -134,7 +134,7 @@ export class AppliedLanes {
 		);
 	}
 
-	/** A node that has the missing key may seal a secret again, which notifies nobody. */
+	/** Nothing notifies this node if another one, which has the missing seal key, seals a secret again. */
 	#watchSecrets(): void {
 		this.#secretsTimer?.cancel();
 		this.#secretsTimer = null;

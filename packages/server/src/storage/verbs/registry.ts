@@ -114,7 +114,8 @@ const EVENTS = new Fragment({
 });
 const WEBHOOK = fragment(
 	`w.id, w.url, w.description, w.status, w.max_in_flight AS "maxInFlight", w.created_at AS "createdAt",
-		w.sealed_digest AS "sealedDigest", w.standard_webhooks AS "standardWebhooks", w.sealed_standard_digest IS NOT NULL AS "hasStandardDigest"`,
+		w.standard_webhooks AS "standardWebhooks", w.sealed_standard_digest IS NOT NULL AS "hasStandardDigest",
+		w.sealed_digest AS "sealedDigest"`,
 );
 
 const toWebhook = (projectId: string, { events, ...webhook }: WebhookRow): Webhook => {

@@ -41,7 +41,7 @@ function useHeld({ projectId, webhooks = [], search }: HeldNoteProps) {
 	const { data: healths } = useQuery({ ...healthQuery(projectId), enabled: isShown });
 	const backlogs = new Map(healths?.map(({ webhook_id, backlog }) => [webhook_id, backlog]));
 	const { published = [] } = usePublished(projectId, search, isShown);
-	// Whatever the other filters leave out, such as delivered ones.
+	// All deliveries of these events: other filters may leave some out, such as delivered ones.
 	const { data: sent } = useInfiniteQuery({
 		...deliveriesQuery(projectId, deliveryFilter(onlyEvents(search))),
 		enabled: isShown && namesEvents(search),

@@ -229,7 +229,7 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 		route("POST", `${path}/dismiss`, "dismissDelivery", {
 			summary: "Dismiss a dead letter",
 			description:
-				"Marks a dead-lettered delivery as needing no decision. It no longer counts in `dead_letters`, and replays by filter leave it out; it can still be replayed on its own. Nothing is deleted. One that was dismissed before stays as it is.",
+				"Marks a dead-lettered delivery as needing no decision. It no longer counts in `dead_letters`, and replays by filter leave it out; it can still be replayed on its own. Nothing is deleted. A delivery that is already dismissed stays as it is.",
 			rate: "replays",
 			success: {
 				status: 200,

@@ -81,7 +81,7 @@ const shownFields = {
 	status: Status,
 	secret_state: Type.Enum(["usable", "unreadable", "lost"], {
 		description:
-			"Whether requests can be signed. `unreadable`: no seal key of the service opens the secret. `lost`: the operator gave it up, because its seal key was lost. Nothing is sent and events wait until the secret is rotated.",
+			"Whether requests can be signed. `unreadable`: no seal key of the service opens the secret. `lost`: the operator gave it up, because its seal key was lost. In both cases, nothing is sent, and events wait until the secret is rotated.",
 	}),
 	created_at: Time,
 	backlog: Backlog,

@@ -170,7 +170,7 @@ BEGIN
 END $$;
 `;
 
-/** The planner settings, and that no rows may be hidden, are as in the nodes' sessions. */
+/** The planner settings and `row_security` are those of the nodes' sessions. */
 const AS_OWNER = `SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET row_security = off
 	SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan`;
 
