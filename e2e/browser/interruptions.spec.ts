@@ -189,7 +189,7 @@ test("what someone has typed into a webhook's form is still there if their sessi
 	};
 	const elsewhere = await browser.newContext();
 	const { request } = elsewhere;
-	/** Ends the page's session. It notices by itself. */
+	/** Ends the page's session elsewhere. The page notices it without being used. */
 	const endSession = async () => {
 		await dashboard.signIn(await elsewhere.newPage(), email);
 		const { csrf_token } = await (await request.get(`${dashboard.url}/v1/session`)).json();

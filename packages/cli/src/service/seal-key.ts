@@ -16,7 +16,7 @@ export interface LostSealKeyOptions {
 const CLOCK = { now: Date.now };
 /** How many webhooks the question names. */
 const NAMED = 3;
-/** From one line about progress to the next, webhooks. */
+/** How many webhooks are processed between two lines about progress. */
 const STEP = 500;
 
 /**

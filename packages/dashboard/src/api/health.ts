@@ -59,7 +59,7 @@ export const projectsHealthQuery = (projectIds: readonly string[]) =>
 		queryKey: [...PROJECTS_HEALTH, ...projectIds],
 		queryFn: async ({ signal }): Promise<readonly ProjectHealth[]> =>
 			(await api.get("/v1/projects/health", { query: { project_id: projectIds }, signal })).data,
-		// A search puts together others, most of which are known.
+		// A search groups the projects differently, and most of them are known.
 		placeholderData: () =>
 			queryClient
 				.getQueriesData<readonly ProjectHealth[]>({ queryKey: PROJECTS_HEALTH })

@@ -16,7 +16,7 @@ export interface ProjectRow extends SessionProject {
 	readonly created_at?: string;
 }
 
-/** As many projects' health is requested together. */
+/** How many projects' health is requested together: the most that the API takes. */
 const TOGETHER = 20;
 
 const hasWebhooks = ({ apps }: ProjectRow) => apps.includes("developer");

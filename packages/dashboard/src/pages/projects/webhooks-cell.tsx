@@ -9,7 +9,7 @@ import { HealthState, Outcome } from "../../ui/deliveries/outcome.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import classes from "./projects-table.module.css";
 
-/** The first one that some webhook has stands for the project. */
+/** A project shows the first of these that any of its webhooks has. */
 const STATES = ["failing", "unstable", "healthy", "paused", "idle"] as const;
 const COUNTED = {
 	failing: "failing",
@@ -18,7 +18,7 @@ const COUNTED = {
 	paused: "paused",
 	idle: "with no deliveries",
 };
-/** Those that the list of webhooks is filtered by, to find what to do. */
+/** If a project shows one of these, its link leads to the webhooks that have it. */
 const FILTERED: ReadonlySet<string> = new Set(["failing", "unstable", "paused"]);
 
 interface WebhooksCellProps {
@@ -27,7 +27,7 @@ interface WebhooksCellProps {
 	group: readonly string[];
 }
 
-/** How a project's webhooks are doing, and where to fix it. Only requested while it is in sight; empty until it is known. */
+/** The health of a project's webhooks, with links to fix it. Requested only while it is in view; empty until it is known. */
 export function WebhooksCell({ project, group }: WebhooksCellProps) {
 	const { ref, inViewport } = useInViewport();
 	const { data, error } = useQuery({ ...projectsHealthQuery(group), enabled: inViewport });
