@@ -311,6 +311,23 @@ describe("an unavailable database", () => {
 		]);
 	});
 
+	// It was taken for a day that another node had dropped, and the sweep went on with the same day, without a pause.
+	test("the sweep of the delivery log fails while another table is missing", async () => {
+		const project = await world.project();
+		const webhook = await world.webhook(project, ["a"]);
+		const [event] = await world.publish(project, "a");
+		await world.finish(await world.lease(project), webhook, event!, "failed");
+		const cutoff = world.clock.now() + 10 * 86_400_000;
+		const step = (from: number) => world.storage.sweepAttempts({ cutoff, limit: 10, from });
+		await server.execute("ALTER TABLE posthorn.lanes RENAME TO elsewhere", url);
+		await expect(step(0)).rejects.toMatchObject({
+			code: "unusable",
+			message: expect.stringContaining("posthorn.lanes"),
+		});
+		await server.execute("ALTER TABLE posthorn.elsewhere RENAME TO lanes", url);
+		expect(await step(0)).toMatchObject({ deleted: 1 });
+	});
+
 	// The log had the driver's error, which doesn't name the view.
 	test("a view of a day keeps it from being dropped, and is named", async () => {
 		await world.project();

@@ -45,9 +45,11 @@ export class AttemptSweep {
 			const deleted = await sweepDay(connections, oldest.table, Math.min(limit, MOST_HELD), this.#locked);
 			return { deleted: deleted ?? 0, next: deleted === null ? null : LATER_STEP, unattempted: [] };
 		} catch (error) {
-			// Another node has dropped it meanwhile.
-			if (isTableMissing(error)) return { deleted: 0, next: LATER_STEP, unattempted: [] };
-			throw error;
+			if (!isTableMissing(error)) throw error;
+			const [next] = await connections.read("people", listDays);
+			// Another table is missing. Otherwise, another node has dropped the day meanwhile.
+			if (next?.table === oldest.table) throw error;
+			return { deleted: 0, next: LATER_STEP, unattempted: [] };
 		}
 	}
 }
