@@ -90,7 +90,7 @@ export function isPartitionMissing(error: unknown): boolean {
 export const isOverlap = (error: unknown): error is DatabaseError =>
 	sqlState(error) === INVALID_OBJECT || sqlState(error) === CHECK_VIOLATION;
 
-/** A partition was dropped between a statement's planning and its execution. */
+/** A table is missing, such as a partition that was dropped between a statement's planning and its execution. */
 export const isTableMissing = (error: unknown): boolean =>
 	sqlState(error instanceof StorageError ? error.cause : error) === UNDEFINED_TABLE;
 
