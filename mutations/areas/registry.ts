@@ -129,8 +129,8 @@ export const REGISTRY = [
 			},
 			{
 				name: "alert-blocks-others",
-				find: "if (this.#refusals === ALERTS.refusals) this.#next = place;",
-				replace: "",
+				find: "this.#from = this.#next ?? START;",
+				replace: "this.#from = START;",
 				why: "Alerts that the endpoint never accepts keep those of other projects from being sent.",
 			},
 			{

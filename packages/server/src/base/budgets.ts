@@ -562,6 +562,7 @@ export const ALERTS = {
 	deadLettersMs: 3_600_000,
 	/** How long one may take, milliseconds. */
 	timeoutMs: 10_000,
-	/** Alerts that weren't accepted until a pass sends no more; the next one continues there. */
+	/** After so many that weren't accepted, or after so long, milliseconds, a pass sends no more; the next continues there. */
 	refusals: 3,
+	sendingMs: 30_000,
 } as const;

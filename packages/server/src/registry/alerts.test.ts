@@ -39,7 +39,7 @@ function node(
 		receiver: {
 			async send(event) {
 				events.push(event);
-				return state.faultOf?.(event) ?? state.fault ?? null;
+				return (await state.faultOf?.(event)) ?? state.fault ?? null;
 			},
 		},
 		clock: {
@@ -63,7 +63,7 @@ function node(
 
 interface State {
 	fault?: string | null;
-	readonly faultOf?: (event: AlertEvent) => string | null;
+	readonly faultOf?: (event: AlertEvent) => string | null | Promise<string | null>;
 	isHeld?: boolean;
 }
 
@@ -316,6 +316,29 @@ test("while the receiver accepts nothing, each pass tries a few, and all have a 
 	expect([first, second, third].map((pass) => pass!.length)).toEqual([ALERTS.refusals, ALERTS.refusals, 1]);
 	expect([...first!, ...second!, ...third!]).toEqual(ids);
 	expect(fourth).toEqual(first);
+});
+
+// With hundreds of failing webhooks, a pass took hours: other alerts and the metrics waited that long.
+test("a receiver that takes its time doesn't hold up a pass, and each project has its turn", async () => {
+	const sent: string[] = [];
+	const { alerts } = node({
+		async faultOf({ body }) {
+			sent.push(JSON.parse(body.toString()).project_id);
+			await clock.advance(5_000);
+			return null;
+		},
+	});
+	const ids = Array.from({ length: 20 }, (_, i) => `proj_${String(i).padStart(2, "0")}`);
+	const passes: number[] = [];
+	for (let pass = 0; pass < 4; pass++) {
+		const begun = clock.elapsed();
+		// Each has another dead letter all the time, so the first ones could always send.
+		for (const id of ids) await alerts.report({ ...PROJECT, id }, [webhook(null, { deadLetters: pass + 1 })]);
+		passes.push(clock.elapsed() - begun);
+		await clock.advance(ALERTS.deadLettersMs);
+	}
+	expect(Math.max(...passes)).toBe(ALERTS.sendingMs);
+	expect(sent.slice(0, ids.length)).toEqual(ids);
 });
 
 // The pass ended there: others' alerts weren't sent, this one was sent in every pass, and the metrics had no counts.

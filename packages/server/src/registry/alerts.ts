@@ -61,15 +61,16 @@ export class Alerts {
 	readonly #failure: RepeatedFailure;
 	#looking: Repetition | null = null;
 	#isStopped = false;
-	/** The pass in progress: its last project, and how many alerts weren't accepted. */
+	/** The pass in progress: its last project, how many alerts weren't accepted, and how long sending took. */
 	#projectId = "";
 	#refusals = 0;
+	#sendingMs = 0;
 	/**
-	 * After too many refusals, a pass sends nothing more, and the next one begins behind this place. So alerts that are
-	 * never accepted don't keep others from being sent.
+	 * A pass sends only behind this place, at which the one before used up its refusals or its time. So alerts that are
+	 * never accepted, or only slowly, don't keep others from being sent. The next pass begins behind `#next`, if it is set.
 	 */
 	#from = START;
-	#next = START;
+	#next: Place | null = null;
 	/** What should have been stored about projects, in place of what is, if that has failed. */
 	readonly #unstored = new Map<string, { readonly from: string | null; readonly to: string }>();
 
@@ -115,8 +116,9 @@ export class Alerts {
 
 	#beginPass(): void {
 		this.#refusals = 0;
-		this.#from = this.#next;
-		this.#next = START;
+		this.#sendingMs = 0;
+		this.#from = this.#next ?? START;
+		this.#next = null;
 	}
 
 	async #report(project: Project, webhooks: readonly JudgedWebhook[]): Promise<void> {
@@ -145,23 +147,24 @@ export class Alerts {
 	async #send(type: AlertType, project: Project, webhook: JudgedWebhook, before: Reported): Promise<boolean> {
 		const { clock, receiver, publicUrl, onSent } = this.#options;
 		const place = { projectId: project.id, webhookId: webhook.id };
-		if (this.#isStopped || this.#refusals >= ALERTS.refusals || !isBefore(this.#from, place)) return false;
+		if (this.#isStopped || this.#next !== null || !isBefore(this.#from, place)) return false;
 		const occasion = {
 			"webhook.failing": sinceOf(webhook),
 			"webhook.recovered": before.failing,
 			"webhook.dead_letters": webhook.figures.lastAttempt?.id,
 		}[type];
 		const alert = { type, project, webhook, at: clock.now(), publicUrl: publicUrl() };
+		const begun = clock.elapsed();
 		const fault = await receiver.send(alertEvent(alert, occasion ?? ""));
+		this.#sendingMs += clock.elapsed() - begun;
 		onSent?.(fault === null ? "delivered" : "failed");
-		if (fault === null) {
-			this.#failure.succeeded();
-			return true;
+		if (fault === null) this.#failure.succeeded();
+		else {
+			this.#failure.failed(new Error(fault), place);
+			this.#refusals++;
 		}
-		this.#failure.failed(new Error(fault), place);
-		this.#refusals++;
-		if (this.#refusals === ALERTS.refusals) this.#next = place;
-		return false;
+		if (this.#refusals >= ALERTS.refusals || this.#sendingMs >= ALERTS.sendingMs) this.#next = place;
+		return fault === null;
 	}
 }
 
