@@ -148,6 +148,23 @@ export function describeChanges(start: StartRig): void {
 			expect(rig.sender.to(url)).toEqual(waiting);
 		});
 
+		// Nothing woke the project until the next event or change.
+		test("a webhook delivers what waits once the service starts with the key that sealed its secret", async () => {
+			await using rig = await start();
+			const { projectId } = rig;
+			const { id, url } = await rig.webhook("restored");
+			const missing = new Seal([randomBytes(32)]);
+			const sealedDigest = missing.seal(randomBytes(32), id);
+			await rig.change(() => rig.storage.rotateSecret({ projectId, webhookId: id, sealedDigest }));
+			const waiting = await rig.publish(2);
+			await rig.close();
+			rig.seal = missing;
+			await rig.open();
+			rig.clock.advance(60_000);
+			await rig.settledCount(2);
+			expect(rig.sender.to(url)).toEqual(waiting);
+		});
+
 		test("pending deliveries of a deleted webhook are closed and logged immediately, due or not", async () => {
 			await using rig = await start();
 			const { id, url } = await rig.webhook("deleted");

@@ -120,7 +120,8 @@ export class EngineRig {
 	readonly clock = new VirtualClock();
 	readonly sender: ScriptedSender;
 	readonly ids: IdSource;
-	readonly seal = new Seal([randomBytes(32)]);
+	/** What the next engine opens secrets with. */
+	seal = new Seal([randomBytes(32)]);
 	readonly settled: Settled[] = [];
 	/** Messages of warnings and errors that the engine has logged. */
 	readonly logged: string[] = [];

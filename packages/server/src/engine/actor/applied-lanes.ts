@@ -5,12 +5,10 @@ import { restAfter, sleep, type Timer } from "../../base/clock.ts";
 import type { AlarmMark, Claim, HandedOver, Lease, LoadedLanes } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Message, ProjectWork } from "./context.ts";
-import type { LaneSet } from "./lane-set.ts";
+import { type LaneSet, SECRETS_MS } from "./lane-set.ts";
 
 /** The minimum interval between checks of attempts in flight elsewhere. */
 const RECHECK_MS = 250;
-/** How often the lanes are read while an active one has no key, milliseconds. */
-const SECRETS_MS = 60_000;
 
 export class AppliedLanes {
 	readonly #work: ProjectWork;
@@ -138,7 +136,7 @@ export class AppliedLanes {
 	#watchSecrets(): void {
 		this.#secretsTimer?.cancel();
 		this.#secretsTimer = null;
-		if (![...this.#lanes].some(({ key, state }) => key === null && state.status === "active")) return;
+		if (![...this.#lanes].some(({ lacksKey }) => lacksKey)) return;
 		this.#secretsTimer = this.#work.context.clock.setTimeout(
 			() => this.#work.read(this.load(null), () => this.#watchSecrets()),
 			SECRETS_MS,

@@ -5,6 +5,9 @@ import { Lane, type LaneKeys } from "../lanes/lane.ts";
 import type { Chunk, Log } from "../lanes/log-reader.ts";
 import type { ActorContext } from "./context.ts";
 
+/** How often a project is read whose webhooks' secrets can't all be opened, milliseconds. */
+export const SECRETS_MS = 60_000;
+
 /** Keys by the state that they were opened for. */
 export type OpenedKeys = ReadonlyMap<LaneState, LaneKeys>;
 
@@ -160,10 +163,12 @@ export class LaneSet {
 	/** When a lane next has work: now, at a time, or null for never. */
 	wakeAt(): number | null {
 		let wakeAt: number | null = null;
+		const now = this.#context.clock.now();
 		for (const lane of this) {
-			if (!lane.active && !lane.deleted) continue;
+			if (!lane.active && !lane.deleted && !lane.lacksKey) continue;
 			const isDue = lane.deleted || lane.isBehind(this.#reader);
-			const due = isDue ? this.#context.clock.now() : lane.nextDueAt;
+			// The next owner may have the key.
+			const due = lane.lacksKey ? now + SECRETS_MS : isDue ? now : lane.nextDueAt;
 			if (due !== null) wakeAt = Math.max(0, Math.min(wakeAt ?? due, due));
 		}
 		return wakeAt;

@@ -111,6 +111,11 @@ export class Lane {
 		return this.state.status === "active" && this.key !== null && !this.gone;
 	}
 
+	/** It would be active if a seal key opened its secret. */
+	get lacksKey(): boolean {
+		return this.state.status === "active" && this.key === null && !this.gone;
+	}
+
 	/** The owner deleted the webhook, and its pending deliveries are being closed. */
 	get deleted(): boolean {
 		return this.state.status === "deleted";
