@@ -242,7 +242,8 @@ test("alerts need an https URL and a secret as Posthorn makes them, both or neit
 	]);
 	for (const wrong of ["http://shop.example/", "https://ada:pw@shop.example/", "https://shop.example:25/", "shop"])
 		expect(faultsOf({ POSTHORN_ALERT_URL: wrong, POSTHORN_ALERT_SECRET: secret })).toEqual([
-			expect.stringMatching(/^POSTHORN_ALERT_URL is .* it must be an https:\/\/ URL/),
+			// Without the value, which may contain a password.
+			expect.stringMatching(/^POSTHORN_ALERT_URL is not valid; it must be an https:\/\/ URL/),
 		]);
 	const faults = faultsOf({ POSTHORN_ALERT_URL: url, POSTHORN_ALERT_SECRET: secret.slice(0, -1) });
 	expect(faults).toEqual([expect.stringMatching(/^POSTHORN_ALERT_SECRET is not valid; it must be whsec_ and/)]);

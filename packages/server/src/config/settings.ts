@@ -197,6 +197,7 @@ export const SETTINGS = {
 			defaultText: "none",
 			meaning:
 				"Where alerts about failing webhooks and dead letters are sent (docs/operations/alerts.md). It may be in a private network. Set it on every node.",
+			secret: parse.hasPassword,
 			parse: parse.alertUrl,
 		},
 		alertSecret: {
