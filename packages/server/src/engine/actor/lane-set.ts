@@ -5,7 +5,7 @@ import { Lane, type LaneKeys } from "../lanes/lane.ts";
 import type { Chunk, Log } from "../lanes/log-reader.ts";
 import type { ActorContext } from "./context.ts";
 
-/** How often a project is read whose webhooks' secrets can't all be opened, milliseconds. */
+/** How often the lanes are read while an active one has no key, milliseconds. */
 export const SECRETS_MS = 60_000;
 
 /** Keys by the state that they were opened for. */
