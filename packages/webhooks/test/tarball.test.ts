@@ -117,10 +117,13 @@ test("a CommonJS program can load it", async () => {
 	expect((await run(process.execPath, [file], { cwd: folder, env: {} })).stdout).toBe("function\n");
 });
 
-test("the README's code compiles against the tarball's types, and its examples verify", async () => {
+test("the code of the README and of the page on alerts compiles against the tarball's types, and its examples verify", async () => {
 	const examples = [...README.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code!);
 	expect(examples.length).toBeGreaterThan(3);
-	for (const [i, code] of examples.entries()) writeFileSync(join(folder, `example-${i}.ts`), code);
+	// That of alerts read a property that the type of their data lacks.
+	const alerts = readFileSync(join(ROOT, "docs/operations/alerts.md"), "utf8");
+	const [, receiver] = /^```ts\n([\s\S]*?)^```$/m.exec(alerts)!;
+	for (const [i, code] of [...examples, receiver!].entries()) writeFileSync(join(folder, `example-${i}.ts`), code);
 	symlinkSync(join(MODULES, "@types"), join(folder, "node_modules/@types"));
 	const options = {
 		target: "es2024",
