@@ -337,6 +337,16 @@ describe("on PostgreSQL", () => {
 		);
 	});
 
+	// Without one of the first two, it said that another version had migrated the schema; without the last, that it would
+	// be migrated, and the start failed.
+	test.each(["settings", "projects", "schema_versions"])("names the missing table %s", async (table) => {
+		await migrate();
+		await server.execute(`ALTER TABLE posthorn.${table} RENAME TO moved`, url);
+		await expectFault(await doctor(settings), "Schema", new RegExp(`^Tables are missing: posthorn\\.${table}\\. If`));
+		await server.execute(`ALTER TABLE posthorn.moved RENAME TO ${table}`, url);
+		expectHealthy(await doctor(settings));
+	});
+
 	test("reports row-level security that hides rows", async () => {
 		await server.execute("CREATE SCHEMA posthorn AUTHORIZATION shop", url);
 		const shop = at(url.replace("test@", "shop:right@"));

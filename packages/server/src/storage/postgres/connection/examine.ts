@@ -22,7 +22,7 @@ export interface DatabaseFacts {
 	readonly otherPartitions: readonly string[];
 	/** Tables of which row-level security hides rows from this user. */
 	readonly hidden: readonly string[];
-	/** What the current schema has and this one lacks. */
+	/** What the current schema has and this one lacks; of one without its version, only that. */
 	readonly missing: readonly SchemaPart[];
 	/** Whether a standby is the reason for `readOnly`. */
 	readonly isStandby: boolean;
@@ -57,6 +57,8 @@ export type Loss = Pick<LostTail, "projectId" | "kept" | "lost">;
 const LOSSES_NAMED = 5;
 /** How long a commit usually doesn't wait for a standby. */
 const LONG_COMMIT = "3 s";
+/** The table of the schema's version. */
+const VERSIONS = "schema_versions";
 
 /** Examines a database, and some settings in it, without changing it. Rejects with a StorageError as opening it would. */
 export async function examinePostgres(url: string, settings: readonly string[] = []): Promise<DatabaseFacts> {
@@ -140,26 +142,32 @@ async function examineServer(
 	const ended = Date.now();
 	const { now, limits, prepared, hasForks, encrypted, clientAddress, serverAddress, ...facts } = rows[0]!;
 	const schema = prepared ? await schemaVersion(client) : 0;
+	const missing = schema === 0 || schema === MIGRATIONS.length ? await readMissing(client) : [];
+	const lacks = (table: string) => missing.some(({ name }) => name === table);
 	return {
 		...facts,
-		missing: schema === MIGRATIONS.length ? await readMissing(client) : [],
+		missing,
 		privacy: privacyOf(client.connection.stream, { encrypted, clientAddress, serverAddress }),
-		settings: prepared ? await readSettings(client, names) : new Map(),
+		settings: prepared && !lacks("settings") ? await readSettings(client, names) : new Map(),
 		pooled,
 		schema,
 		knownSchema: MIGRATIONS.length,
 		clockDifferenceMs: Math.round(now - (begun + ended) / 2),
 		connections: scarcest(limits),
-		losses: hasForks ? await readLosses(client) : { projects: 0, newest: [] },
+		losses: hasForks && !lacks("projects") ? await readLosses(client) : { projects: 0, newest: [] },
 	};
 }
 
+/** Nothing if there is no schema yet. If only the table of its version is gone, whatever else exists is of any version. */
 async function readMissing(client: Client): Promise<SchemaPart[]> {
 	const { rows } = await client.query<{ name: string }>(
-		"SELECT relname::text AS name FROM pg_class WHERE relnamespace = 'posthorn'::regnamespace",
+		"SELECT relname::text AS name FROM pg_class WHERE relnamespace = to_regnamespace('posthorn')",
 	);
 	const names = new Set(rows.map(({ name }) => name));
-	return readSchemaParts().filter(({ name }) => !names.has(name));
+	const parts = readSchemaParts();
+	if (!names.has(VERSIONS))
+		return parts.some(({ name }) => names.has(name)) ? parts.filter(({ name }) => name === VERSIONS) : [];
+	return parts.filter(({ name }) => !names.has(name));
 }
 
 async function readSettings(client: Client, names: readonly string[]): Promise<Map<string, string>> {
