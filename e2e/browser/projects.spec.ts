@@ -138,6 +138,34 @@ test("the list of projects doesn't wait for the health, nor move when it arrives
 	await expect(cell(page, "Garden shop")).toContainText("1 failing");
 });
 
+// The counts took two lines once a store had a hundred failed deliveries.
+test("large counts don't move the list on a wide window either", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	await rename(shop, "Garden shop");
+	await dashboard.enter(page);
+	const webhooks = { failing: 123, unstable: 0, healthy: 1, idle: 0, paused: 0 };
+	const json = { data: [{ project_id: shop.projectId, webhooks, dead_letters: 9_999 }] };
+	const height = () => row(page, "Garden shop").evaluate((element) => element.getBoundingClientRect().height);
+	for (const width of [1200, 1280]) {
+		const { promise: held, resolve: release } = Promise.withResolvers<void>();
+		await page.route(HEALTH, async (route) => {
+			await held;
+			await route.fulfill({ json });
+		});
+		await page.setViewportSize({ width, height: 900 });
+		await page.goto(`${dashboard.url}/projects`);
+		await expect(row(page, "Garden shop")).toBeVisible();
+		const before = await height();
+		release();
+		await expect(cell(page, "Garden shop")).toHaveText("123 failing9,999 to decide");
+		expect(await height(), `at ${width} px`).toBe(before);
+		await expectToFit(page.locator("html"), `${width} px`);
+		const name = await row(page, "Garden shop").getByRole("link", { name: "Garden shop", exact: true }).boundingBox();
+		expect(name!.height, `the name at ${width} px`).toBeLessThan(30);
+		await page.unroute(HEALTH);
+	}
+});
+
 test("of a long list, the health of the projects in sight is read, twenty at a time", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const ids = [shop.projectId];
