@@ -247,6 +247,16 @@ test("a secret that no key opens stops only its webhook, until it is rotated or 
 		...{ status: "active", secret_state: "unreadable" },
 		backlog: { events: 1 },
 	});
+	// They said that it was healthy, without a word of its secret.
+	const client = {
+		POSTHORN_URL: shop.service.url,
+		POSTHORN_API_KEY: shop.operatorKey,
+		POSTHORN_PROJECT: shop.projectId,
+	};
+	const list = await run([COMMAND, "webhooks", "list"], client, shop.folder);
+	expect(list.out).toMatch(new RegExp(`^${webhook.id}  no secret +1 `, "m"));
+	const one = await run([COMMAND, "webhooks", "get", webhook.id], client, shop.folder);
+	expect(one.out).toMatch(/^Health +no secret\nSecret +can't be read: nothing is sent until it is rotated$/m);
 	const refused = { type: "/problems/conflict", detail: expect.stringContaining("Rotate the secret") };
 	expect((await shop.post(`${path}/test`, { type: "purchase.completed" })).body).toMatchObject(refused);
 	await shop.service.stopWith(0);

@@ -1,3 +1,4 @@
+import { purchase } from "../shop.ts";
 import { expect, expectAccessible, test } from "./dashboard.ts";
 
 test.use({ viewport: { width: 1280, height: 720 } });
@@ -38,6 +39,46 @@ test("a webhook's secret survives a reload until it is stored, and then is gone"
 	await page.getByRole("tab", { name: "Python" }).click();
 	await expect(page.getByLabel("Python receiver", { exact: true })).toContainText("hmac");
 	await expectAccessible(page);
+});
+
+// Its page had a green badge above the reason why nothing is sent, and all others said that it was healthy.
+test("a webhook whose secret can't be read isn't shown as healthy", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	await shop.webhook(receiver.url("/others"), { description: "Shipping" });
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(2);
+	await dashboard.enter(page);
+	const unreadable = (webhook: { id: string }) =>
+		webhook.id === id ? { ...webhook, secret_state: "unreadable" } : webhook;
+	await page.route(`**/v1/**/webhooks/${id}`, async (route) => {
+		const response = await route.fetch();
+		await route.fulfill({ response, json: unreadable(await response.json()) });
+	});
+	await page.route(/\/webhooks(\?.*)?$/, async (route) => {
+		if (!route.request().url().includes("/v1/")) return route.continue();
+		const response = await route.fetch();
+		const list = await response.json();
+		await route.fulfill({ response, json: { ...list, data: list.data.map(unreadable) } });
+	});
+	await page.goto(dashboard.project());
+	await expect(
+		page.getByText(/^Nothing is sent to .*Accounting.*: the service can't read its signing secret\./),
+	).toBeVisible();
+	for (const width of [1280, 390]) {
+		await page.setViewportSize({ width, height: 900 });
+		await page.goto(dashboard.project("/webhooks"));
+		const row = page.getByRole(width === 390 ? "listitem" : "row").filter({ hasText: "Accounting" });
+		await expect(row).toContainText("No secret");
+		await expect(row).not.toContainText("Healthy");
+		await expectAccessible(page);
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		await expect(page.getByRole("region", { name: "What is wrong" })).toBeVisible();
+		await expect(page.getByText("No secret", { exact: true })).toBeVisible();
+		await expect(page.getByText("Healthy", { exact: true })).toHaveCount(0);
+		await expectAccessible(page);
+	}
 });
 
 // It only said that it was paused, and offered to resume it.

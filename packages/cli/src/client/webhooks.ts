@@ -30,9 +30,9 @@ export async function listWebhooks(options: ConnectionOptions): Promise<void> {
 	const described = webhooks.some(({ description }) => description);
 	const table = fitted(
 		["ID", "HEALTH", "WAITING", "URL", ...(described ? ["DESCRIPTION"] : []), "EVENTS"],
-		webhooks.map(({ id, status, url, description, events, backlog }) => [
+		webhooks.map(({ id, url, description, events, backlog, ...state }) => [
 			id,
-			stateWord(status, healths.get(id)),
+			stateWord(state, healths.get(id)),
 			String(backlog.events + (healths.get(id)?.waiting.count ?? 0)),
 			clean(url),
 			...(described ? [cut(clean(description ?? ""), DESCRIPTION_WIDTH)] : []),
@@ -70,10 +70,19 @@ export async function healthsOf({ api }: Client, project: string): Promise<Reado
 	return new Map(data!.data.map((health) => [health.webhook_id, health]));
 }
 
+const UNREADABLE = "can't be read: nothing is sent until it is rotated";
+
 const COLORS = { paused: "yellow", failing: "red", unstable: "yellow", healthy: "green", idle: "dim" } as const;
 
+interface State {
+	readonly status: "active" | "paused";
+	/** Missing from a service of an earlier version. */
+	readonly secret_state?: "usable" | "unreadable" | "lost";
+}
+
 /** The health as the dashboard shows it: `failing`. A webhook that was just created may not have one yet. */
-function stateWord(status: "active" | "paused", health: Health | undefined): string {
+function stateWord({ status, secret_state = "usable" }: State, health: Health | undefined): string {
+	if (status === "active" && secret_state !== "usable") return colors.red("no secret");
 	const state = status === "paused" ? "paused" : (health?.state ?? "idle");
 	return colors[COLORS[state]](state);
 }
@@ -116,7 +125,10 @@ export async function getWebhook(id: string, options: ConnectionOptions): Promis
 		["URL", clean(webhook.url)],
 		["Description", clean(webhook.description ?? "") || colors.dim("none")],
 		["Status", webhook.status],
-		["Health", stateWord(webhook.status, health)],
+		["Health", stateWord(webhook, health)],
+		...(webhook.secret_state === "usable" || webhook.secret_state === undefined
+			? []
+			: [["Secret", UNREADABLE] as const]),
 		["Events", webhook.events.join(", ")],
 		[
 			"In flight",

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { responseWords } from "../attempts/attempt-words.ts";
+import { isolated } from "../text/names.ts";
 import {
 	failingSince,
 	isBehind,
@@ -252,6 +253,31 @@ it("says what waits for paused webhooks", () => {
 	expect(projectSentence([a, b], [health("a", HEALTHY), health("b", none)], NOW)).toBe(
 		"No webhook is failing: 1 is healthy, 1 is paused.",
 	);
+});
+
+// It said that both webhooks are healthy.
+describe("of a webhook whose secret can't be read", () => {
+	const mute = { ...webhook("a", "Accounting"), secret_state: "unreadable" } as const;
+	const both = [health("a", HEALTHY), health("b", HEALTHY)];
+
+	it("the overview says so first, and then how the others are", () => {
+		expect(projectSentence([mute, webhook("b")], both, NOW)).toBe(
+			`Nothing is sent to ${isolated("Accounting")}: the service can't read its signing secret. No webhook is failing: 1 is healthy.`,
+		);
+		expect(projectSentence([mute, { ...mute, id: "b" }], both, NOW)).toMatch(/can't read their signing secrets\.$/);
+	});
+
+	it("a paused one is only paused", () => {
+		const paused = { ...mute, status: "paused" } as const;
+		expect(projectSentence([paused, webhook("b")], [health("a", { ...HEALTHY, state: "paused" }), both[1]!], NOW)).toBe(
+			"No webhook is failing: 1 is healthy, 1 is paused.",
+		);
+	});
+
+	it("the list counts it", () => {
+		expect(listSentence([HEALTHY], 2, 1)).toBe("2 webhooks, none is failing, 1 has no readable secret.");
+		expect(listSentence([], 1, 1)).toBe("Your webhook has no readable secret.");
+	});
 });
 
 describe("listSentence", () => {

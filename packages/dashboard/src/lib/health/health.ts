@@ -13,7 +13,13 @@ export interface WebhookFacts {
 	readonly url: string;
 	readonly description: string;
 	readonly created_at?: string;
+	readonly status?: "active" | "paused";
+	readonly secret_state?: "usable" | "unreadable" | "lost";
 }
+
+/** Whether nothing is sent to an active webhook, because nothing can be signed. Its health is as of before. */
+export const lacksSecret = ({ status, secret_state = "usable" }: Pick<WebhookFacts, "status" | "secret_state">) =>
+	status !== "paused" && secret_state !== "usable";
 
 /** Whether a webhook is older than what the log has of it. It may be, as long as its health isn't known. */
 export const isOlderThanLog = (
@@ -144,6 +150,25 @@ export function projectSentence(
 ): string {
 	const total = webhooks.length;
 	if (total === 0) return "There are no webhooks, so nothing is sent.";
+	const mute = webhooks.filter(lacksSecret);
+	if (mute.length === 0) return sendingSentence(total, webhooks, healths, now, days);
+	const names = mute.slice(0, 3).map(nameInSentence).join(", ") + (mute.length > 3 ? " and others" : "");
+	const said = `Nothing is sent to ${names}: the service can't read ${mute.length === 1 ? "its signing secret" : "their signing secrets"}.`;
+	if (mute.length === total) return said;
+	const ids = new Set(mute.map(({ id }) => id));
+	const sending = webhooks.filter(({ id }) => !ids.has(id));
+	const others = healths.filter(({ webhook_id }) => !ids.has(webhook_id));
+	return `${said} ${sendingSentence(total, sending, others, now, days)}`;
+}
+
+/** @param total of all webhooks, some of which may lack a secret */
+function sendingSentence(
+	total: number,
+	webhooks: readonly WebhookFacts[],
+	healths: readonly HealthFacts[],
+	now: number,
+	days: number,
+): string {
 	const byId = new Map(healths.map((health) => [health.webhook_id, health]));
 	const failing = webhooks.filter(({ id }) => byId.get(id)?.state === "failing");
 	const [first] = failing;
@@ -193,20 +218,25 @@ export function projectSentence(
 	return `No webhook is failing: ${parts.join(", ")}.${late}`;
 }
 
-/** The first line of the list: `4 webhooks, 1 is failing`. */
-export function listSentence(healths: readonly Pick<HealthFacts, "state">[], total: number): string {
+/**
+ * The first line of the list: `4 webhooks, 1 is failing`.
+ *
+ * @param healths of those that don't lack their secret
+ */
+export function listSentence(healths: readonly Pick<HealthFacts, "state">[], total: number, mute = 0): string {
 	if (total === 0) return "Nothing is being sent.";
 	const failing = healths.filter(({ state }) => state === "failing").length;
 	const unstable = healths.filter(({ state }) => state === "unstable").length;
 	const paused = healths.filter(({ state }) => state === "paused").length;
 	const shared = Object.entries({ failing, unstable, paused }).find(([, count]) => count === total)?.[0];
 	if (shared !== undefined) return `${total === 1 ? "Your webhook is" : `${allOf(total, "webhooks")} are`} ${shared}.`;
-	if (total === 1) return "1 webhook.";
+	if (total === 1) return mute === 0 ? "1 webhook." : "Your webhook has no readable secret.";
 	const parts = [
 		plural(total, "webhook"),
 		failing === 0 ? "none is failing" : `${formatCount(failing)} ${isAre(failing)} failing`,
 		...(unstable === 0 ? [] : [`${formatCount(unstable)} ${isAre(unstable)} unstable`]),
 		...(paused === 0 ? [] : [`${formatCount(paused)} ${isAre(paused)} paused`]),
+		...(mute === 0 ? [] : [`${formatCount(mute)} ${mute === 1 ? "has" : "have"} no readable secret`]),
 	];
 	return `${parts.join(", ")}.`;
 }

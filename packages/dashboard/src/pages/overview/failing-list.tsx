@@ -2,7 +2,14 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { Health, Incident } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
-import { backlogSentence, failingSince, unstableWords, waitingSentence, webhookName } from "../../lib/health/health.ts";
+import {
+	backlogSentence,
+	failingSince,
+	lacksSecret,
+	unstableWords,
+	waitingSentence,
+	webhookName,
+} from "../../lib/health/health.ts";
 import { incidentResult } from "../../lib/health/incident-words.ts";
 import { dueWords } from "../../lib/text/time.ts";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
@@ -114,7 +121,7 @@ function FailingRow({ projectId, webhook, health, incident, now }: FailingRowPro
 			<div className={classes.words}>
 				<div className={classes.head}>
 					{webhookName(webhook)}
-					<HealthState state={health.state} />
+					<HealthState state={health.state} lacksSecret={lacksSecret(webhook)} />
 				</div>
 				<p>
 					{health.state === "failing" ? failingSince(health, now) : unstableWords(health)}.{" "}

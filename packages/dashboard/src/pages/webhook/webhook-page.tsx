@@ -12,6 +12,7 @@ import {
 	deliveriesWaiting,
 	type HelpfulAction,
 	isOlderThanLog,
+	lacksSecret,
 	untilNow,
 	waitingSince,
 	webhookName,
@@ -120,22 +121,22 @@ function Loaded({ projectId, webhook, health, healthError, recent }: LoadedProps
 		health === undefined || state === undefined
 			? null
 			: webhookSentence({ ...health, state }, now, failedTest !== null, nothing);
-	const lacksSecret = webhook.secret_state !== "usable";
-	const failing = !lacksSecret && (state === "failing" || state === "unstable") && health !== undefined;
+	const isMute = webhook.secret_state !== "usable";
+	const failing = !isMute && (state === "failing" || state === "unstable") && health !== undefined;
 	const fails = state === "failing" && health?.failing_since !== null;
 	return (
 		<Page>
 			<PageHeader
 				title={name}
-				badge={state === undefined ? null : <HealthState state={state} />}
+				badge={state === undefined ? null : <HealthState state={state} lacksSecret={lacksSecret(webhook)} />}
 				actions={
 					<Actions
 						projectId={projectId}
 						webhook={webhook}
 						// A failing or unstable webhook's banner lists pending and failed deliveries, and has the actions. While it
 						// fails, a test shows whether it works again, then offers the next step.
-						action={lacksSecret ? null : failing ? (fails ? "test" : null) : (sentence?.action ?? null)}
-						waiting={failing || lacksSecret ? NOTHING : (health?.waiting ?? NOTHING)}
+						action={isMute ? null : failing ? (fails ? "test" : null) : (sentence?.action ?? null)}
+						waiting={failing || isMute ? NOTHING : (health?.waiting ?? NOTHING)}
 						failed={health?.dead_letters ?? 0}
 						onAct={setDialog}
 					/>
@@ -144,7 +145,7 @@ function Loaded({ projectId, webhook, health, healthError, recent }: LoadedProps
 				<span className={classes.url} title={webhook.url}>
 					{webhook.url}
 				</span>
-				{lacksSecret ? null : sentence === null || (recent === undefined && !failing) ? (
+				{isMute ? null : sentence === null || (recent === undefined && !failing) ? (
 					<Skeleton height={16} width={320} mt={8} mb={2} />
 				) : failing ? null : (
 					// It changes with each delivery, and as time passes. What matters is announced with the state.
@@ -169,7 +170,7 @@ function Loaded({ projectId, webhook, health, healthError, recent }: LoadedProps
 				<RoleNote needs="developer">send test events, retry, replay and change settings</RoleNote>
 			</PageHeader>
 			{healthError === null || health !== undefined ? null : <ErrorState error={healthError} />}
-			{lacksSecret ? <SecretBanner projectId={projectId} webhook={webhook} /> : null}
+			{isMute ? <SecretBanner projectId={projectId} webhook={webhook} /> : null}
 			{failing ? <FailingBanner projectId={projectId} health={health} onReplay={() => setDialog("replay")} /> : null}
 			<Tabs
 				value={search.tab ?? "activity"}

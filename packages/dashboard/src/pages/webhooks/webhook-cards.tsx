@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
+import { lacksSecret } from "../../lib/health/health.ts";
 import { formatAboutMs, formatRate } from "../../lib/text/numbers.ts";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
 import { SkeletonRows } from "../../ui/page/states.tsx";
@@ -31,7 +32,7 @@ export function WebhookCards({ projectId, rows }: WebhookCardsProps) {
 							<div>
 								<NameCell webhook={webhook} projectId={projectId} />
 							</div>
-							<HealthState state={stateOf({ webhook, health })} />
+							<HealthState state={stateOf({ webhook, health })} lacksSecret={lacksSecret(webhook)} />
 						</div>
 						<dl className={classes.figures}>
 							<div>

@@ -1,5 +1,6 @@
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
+import { lacksSecret } from "../../lib/health/health.ts";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
 import { type Column, DataTable } from "../../ui/page/data-table.tsx";
 import { stateOf } from "./find-webhooks.ts";
@@ -24,7 +25,7 @@ const columnsOf = (projectId: string): readonly Column<WebhookRow>[] => [
 	{
 		key: "state",
 		header: "State",
-		render: (row) => <HealthState state={stateOf(row)} />,
+		render: (row) => <HealthState state={stateOf(row)} lacksSecret={lacksSecret(row.webhook)} />,
 		width: 148,
 	},
 	{

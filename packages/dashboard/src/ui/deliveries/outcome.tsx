@@ -60,12 +60,15 @@ export function Outcome({ kind, label, plain = false }: OutcomeProps) {
 
 interface HealthStateProps {
 	state: WebhookState;
+	/** Whether nothing can be signed for it, which matters more than its health. */
+	lacksSecret?: boolean;
 	/** How many webhooks are failing or unstable, if it is about several. */
 	count?: number;
 }
 
 /** A webhook's health state, in the same style. */
-export function HealthState({ state, count }: HealthStateProps) {
+export function HealthState({ state, lacksSecret = false, count }: HealthStateProps) {
+	if (lacksSecret) return <Outcome kind="failed" label="No secret" />;
 	if (state === "healthy") return <Outcome kind="delivered" label="Healthy" />;
 	if (state === "paused") return <Outcome kind="paused" />;
 	if (state === "idle") return <Outcome kind="idle" label="No deliveries" />;
