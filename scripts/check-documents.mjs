@@ -1,5 +1,6 @@
 // Checks what can be checked in documents: links lead to a file and to a heading in it, npm scripts exist, and so do the
 // files and folders that ARCHITECTURE.md and the folders' READMEs name. Each decision must be in the list of decisions.
+// Settings have no comment after them: systemd and containers read it as part of the value.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { namedPaths } from "./named-paths.ts";
@@ -58,6 +59,11 @@ for (const path of documents(ROOT)) {
 		for (const name of readdirSync(dirname(path)))
 			if (name.endsWith(".md") && name !== "README.md" && !text.includes(`](${name}`))
 				faults.push(`${where}: it doesn't list ${name}`);
+	}
+	for (const [, language, block] of text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)) {
+		if (language !== "") continue;
+		for (const [, name] of block.matchAll(/^(POSTHORN_\w+)=.*[ \t]#/gm))
+			faults.push(`${where}: the comment after ${name} needs a line of its own`);
 	}
 	for (const [, script] of text.matchAll(/npm run ([a-z:-]+)/g)) {
 		if (!(script in scripts)) faults.push(`${where}: there is no npm script ${script}`);
