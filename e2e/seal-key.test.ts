@@ -247,7 +247,7 @@ test("a secret that no key opens stops only its webhook, until it is rotated or 
 		...{ status: "active", secret_state: "unreadable" },
 		backlog: { events: 1 },
 	});
-	// They said that it was healthy, without a word of its secret.
+	// They said that it was healthy, and said nothing about its secret.
 	const client = {
 		POSTHORN_URL: shop.service.url,
 		POSTHORN_API_KEY: shop.operatorKey,

@@ -173,7 +173,7 @@ test("acting after the session has ended in another tab leads to the sign-in and
 });
 
 // Signing in again led back to the page, but with the form as it was before.
-test("what someone has typed into a webhook's form is still there if their session ends", async ({
+test("what someone has typed into a webhook's form survives the end of their session", async ({
 	dashboard,
 	page,
 	browser,
@@ -225,7 +225,7 @@ test("what someone has typed into a webhook's form is still there if their sessi
 	await expect(inFlight).toHaveValue("5");
 	await expect(page.getByRole("switch", { name: "Standard Webhooks headers" })).toBeChecked();
 
-	// Nobody else gets to see it.
+	// Other accounts never see it.
 	await endSession();
 	await signInAs(await developer(dashboard, "dan"));
 	await expect(page.getByRole("button", { name: "Account of dan" })).toBeVisible();

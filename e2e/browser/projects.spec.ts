@@ -166,7 +166,7 @@ test("large counts don't move the list on a wide window either", async ({ dashbo
 	}
 });
 
-test("of a long list, the health of the projects in sight is read, twenty at a time", async ({ dashboard, page }) => {
+test("a long list reads the health of the projects in sight, twenty at a time", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const ids = [shop.projectId];
 	for (let n = 1; n < 70; n++) ids.push((await shop.post("/v1/projects", { name: `Shop ${n}` })).body.id);
@@ -190,7 +190,7 @@ test("of a long list, the health of the projects in sight is read, twenty at a t
 	await expect.poll(() => asked).toContainEqual(ids.slice(60));
 	expect(asked).not.toContainEqual(ids.slice(0, 20));
 
-	// What is known stays while others are read together.
+	// Known ones stay while others are read together.
 	await page.evaluate("scrollTo(0, 0)");
 	const { promise: held, resolve: release } = Promise.withResolvers<void>();
 	await page.route(HEALTH, async (route) => {

@@ -43,7 +43,7 @@ export const FACTS = [
 			name: "basket-timer-each-alone",
 			find: "if (failed === MAX_FAILED) {",
 			replace: "if (failed < 0) {",
-			why: "While storage refuses every event, each basket is tried alone every few seconds.",
+			why: "While storage refuses every event, each basket is tried separately every few seconds.",
 		},
 		{
 			name: "basket-timer-newest-first",

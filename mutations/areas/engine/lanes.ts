@@ -8,7 +8,7 @@ export const ENGINE_LANES = [
 			name: "lane-without-key-active",
 			find: 'this.state.status === "active" && this.key !== null && !this.gone',
 			replace: 'this.state.status === "active" && !this.gone',
-			why: "A webhook whose secret no key opens gets requests that nobody can verify.",
+			why: "A webhook whose secret no key opens gets requests that its receiver refuses.",
 		},
 	]),
 	...of("server/src/engine/lanes/lane.ts", inEngine("lanes/lane"), [

@@ -149,7 +149,7 @@ export function describeChanges(start: StartRig): void {
 		});
 
 		// Nothing woke the project until the next event or change.
-		test("a webhook delivers what waits once the service starts with the key that sealed its secret", async () => {
+		test("a webhook delivers its backlog once the service starts with the key that sealed its secret", async () => {
 			await using rig = await start();
 			const { projectId } = rig;
 			const { id, url } = await rig.webhook("restored");

@@ -1,7 +1,7 @@
 import { type Argon2Parameters, argon2Sync } from "node:crypto";
 import { constants, setPriority } from "node:os";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import { emitWarningOf, sendWarnings, type ThreadWarning } from "../base/thread-warnings.ts";
+import { emitWarningOf, sendWarnings, type ThreadWarning } from "../base/logger.ts";
 
 /** Tells the thread's program, this file as well, from other threads that import it. */
 const ROLE = "argon2";

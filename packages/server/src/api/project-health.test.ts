@@ -84,7 +84,7 @@ describe("of any projects", () => {
 		expect(await read(query(...ids, quiet))).toEqual([entry(quiet)]);
 	});
 
-	test("is no project named health", async () => {
+	test("isn't taken for a project named health", async () => {
 		const { status, headers } = await api.call("PATCH", HEALTH, { body: { name: "x" } });
 		expect([status, headers.allow]).toEqual([405, "GET, HEAD"]);
 	});

@@ -61,7 +61,7 @@ async function comesTo(path: string): Promise<number> {
 }
 
 // It stopped the whole project, until a restart or up to an hour after the secret was rotated.
-test.each(["unreadable", "lost"])("a webhook whose secret is %s gets what waited once it is rotated", async (state) => {
+test.each(["unreadable", "lost"])("a webhook whose secret is %s gets its backlog once it is rotated", async (state) => {
 	const [projectId, webhookId] = [project.split("/").at(-1)!, webhook.split("/").at(-1)!];
 	const sealed =
 		state === "lost"

@@ -124,14 +124,14 @@ test("the page for operators names the limits that the code has", () => {
 		`for ${PROJECTS.quantumMs / 1_000} seconds while others wait`,
 		`released, ${PROJECTS.releasesWaiting} wait half a second`,
 		`and ${STOP.graceMs / 1_000} seconds at the latest`,
-		`at most ${ALERTS.perProject} [alerts](alerts.md) in a pass`,
-		`An alert may take ${ALERTS.timeoutMs / 1_000} seconds. After ${ALERTS.refusals} that weren't accepted, or ${ALERTS.sendingMs / 1_000} seconds of sending, a pass sends no more`,
+		`at most ${ALERTS.perProject} [alerts](alerts.md) in each pass`,
+		`An alert may take ${ALERTS.timeoutMs / 1_000} seconds. After ${ALERTS.refusals} that weren't accepted, or ${ALERTS.sendingMs / 1_000} seconds of sending, a pass stops sending`,
 	])
 		expect(page).toContain(sentence);
 	for (const sentence of [
 		`has been for at least ${ALERTS.failingMs / 60_000} minutes`,
 		`within ${ALERTS.timeoutMs / 1_000} seconds counts as accepted`,
-		`After ${ALERTS.refusals} alerts that weren't accepted, or ${ALERTS.sendingMs / 1_000} seconds of sending, a pass sends no more`,
+		`After ${ALERTS.refusals} alerts that weren't accepted, or ${ALERTS.sendingMs / 1_000} seconds of sending, a pass stops sending`,
 		`at most ${ALERTS.perProject} alerts`,
 	])
 		expect(pageOf("alerts")).toContain(sentence);

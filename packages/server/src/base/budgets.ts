@@ -554,7 +554,7 @@ export const PROJECTS = {
 
 /** Alerts to the operator's receiver. */
 export const ALERTS = {
-	/** Of one project in one pass; the others follow in the next ones. */
+	/** The most of one project in one pass; the others follow in the next ones. */
 	perProject: 10,
 	/** How long a webhook must have been failing, milliseconds. */
 	failingMs: 300_000,
@@ -562,7 +562,7 @@ export const ALERTS = {
 	deadLettersMs: 3_600_000,
 	/** How long one may take, milliseconds. */
 	timeoutMs: 10_000,
-	/** After so many that weren't accepted, or after so long, milliseconds, a pass sends no more; the next continues there. */
+	/** After so many that weren't accepted, or after so long, milliseconds, a pass stops sending; the next continues there. */
 	refusals: 3,
 	sendingMs: 30_000,
 } as const;

@@ -32,7 +32,7 @@ export function sealSecret(seal: Seal, secret: string, webhookId: string): Seale
 	};
 }
 
-/** What is stored in place of a secret that was lost with its seal key, until it is rotated. */
+/** Replaces a secret that was lost with its seal key, until it is rotated. */
 export function sealLostSecret(seal: Seal, webhookId: string): SealedSecret {
 	return {
 		sealedDigest: seal.seal(LOST_DIGEST, webhookId),

@@ -111,6 +111,6 @@ function causeOf({ lastAttempt, recent }: JudgedWebhook["figures"]): string {
 	if (lastAttempt?.error) return lastAttempt.error;
 	const { delivered, failed } = recent;
 	return lastAttempt === null || lastAttempt.status === "delivered"
-		? `Of the last ${delivered + failed} attempts, ${failed} failed.`
+		? `${failed} of the last ${delivered + failed} attempts failed.`
 		: `The receiver returned ${lastAttempt.statusCode}.`;
 }

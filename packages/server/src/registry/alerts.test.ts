@@ -164,7 +164,7 @@ test("a receiver that accepts a request now and then, but hardly any, keeps fail
 	await clock.advance(1);
 	const [alert] = await report(state());
 	expect(alert).toMatchObject({ type: "webhook.failing", data: { failing_since: null } });
-	expect(alert.data.text).toContain("of Candle Shop has been failing. Of the last 40 attempts, 39 failed.");
+	expect(alert.data.text).toContain("of Candle Shop has been failing. 39 of the last 40 attempts failed.");
 	expect(await types(state())).toEqual([]);
 });
 
@@ -252,7 +252,7 @@ test("a pause ends a failure without an alert, and a failure after it is new", a
 	expect(await types(webhook(since))).toEqual(["webhook.failing"]);
 });
 
-test("what isn't accepted is sent again, with the same id, and not if it is over by then", async () => {
+test("what isn't accepted is sent again, with the same id, and not if it has ended by then", async () => {
 	const { report, types, lines, state } = node({ fault: "The receiver returned 500." });
 	const since = clock.now();
 	await clock.advance(ALERTS.failingMs);
@@ -267,7 +267,7 @@ test("what isn't accepted is sent again, with the same id, and not if it is over
 	expect(lines.at(-1)).toBe("the receiver of alerts accepts them again");
 });
 
-/** Passes over these webhooks, all with a dead letter: who was told about, in each. `refused` are never accepted. */
+/** Runs passes with these webhooks, all with a dead letter. Returns those of each pass's alerts; `refused` are never accepted. */
 async function passes(ids: readonly string[], count: number, refused: (id: string) => boolean): Promise<string[][]> {
 	const sent: string[] = [];
 	const { alerts } = node({

@@ -2,9 +2,9 @@
  * Alerts: reports to the operator's receiver when a webhook keeps failing, when it is healthy again, and when deliveries
  * have failed for good.
  *
- * Nothing is queued. Each pass over all webhooks compares their state with what was last reported, and sends the
- * difference. If an alert isn't accepted, a later pass sends what is true by then, or nothing if the failure is over.
- * What was reported is stored after it was accepted, so an alert may be sent twice.
+ * Nothing is queued. Each pass compares the webhooks' current state with the last reports, and sends the difference. If
+ * an alert isn't accepted, a later pass sends what is true by then, or nothing if the failure has ended. A report is
+ * stored after it was accepted, so an alert may be sent twice.
  */
 import { ALERTS } from "../base/budgets.ts";
 import { type Clock, type Repetition, repeat } from "../base/clock.ts";
@@ -30,7 +30,7 @@ interface AlertsOptions {
 
 /** What was last reported about a webhook. */
 interface Reported {
-	/** The first attempt of the failure that was reported; null if none was, or it is over. */
+	/** The first attempt of the failure that was reported; null if none was, or it has ended. */
 	readonly failing: string | null;
 	/** When a failure that wasn't reported yet was first seen, milliseconds since the Unix epoch; null without one. */
 	readonly seenAt: number | null;
@@ -42,18 +42,18 @@ interface Reported {
 
 const NOTHING: Reported = { failing: null, seenAt: null, deadLetters: 0, at: 0 };
 
-/** How often it looks whether a pass is due, milliseconds. */
+/** How often to check for a due pass, milliseconds. */
 const LOOK_MS = 10_000;
 
-/** A webhook's place in a pass: projects and their webhooks come in the order of their ids. */
-interface Place {
+/** A webhook in the order of a pass: projects and their webhooks come in the order of their ids. */
+interface Position {
 	readonly projectId: string;
 	readonly webhookId: string;
 }
 
-const START: Place = { projectId: "", webhookId: "" };
+const START: Position = { projectId: "", webhookId: "" };
 
-const isBefore = (a: Place, b: Place): boolean =>
+const isBefore = (a: Position, b: Position): boolean =>
 	a.projectId === b.projectId ? a.webhookId < b.webhookId : a.projectId < b.projectId;
 
 export class Alerts {
@@ -66,12 +66,12 @@ export class Alerts {
 	#refusals = 0;
 	#sendingMs = 0;
 	/**
-	 * A pass sends only behind this place, at which the one before used up its refusals or its time. So alerts that are
-	 * never accepted, or only slowly, don't keep others from being sent. The next pass begins behind `#next`, if it is set.
+	 * A pass skips webhooks up to `#from`, at which the previous one used up its refusals or its time; then it sets `#next`
+	 * in its turn. So alerts that are never accepted, or only slowly, don't keep others from being sent.
 	 */
 	#from = START;
-	#next: Place | null = null;
-	/** What should have been stored about projects, in place of what is, if that has failed. */
+	#next: Position | null = null;
+	/** What should have been stored about projects, in position of what is, if that has failed. */
 	readonly #unstored = new Map<string, { readonly from: string | null; readonly to: string }>();
 
 	constructor(options: AlertsOptions) {
@@ -83,7 +83,7 @@ export class Alerts {
 		});
 	}
 
-	/** From now on, webhooks are judged even if nobody reads the metrics. */
+	/** From now on, webhooks are judged even if the metrics aren't read. */
 	start(count: Pick<HealthCount, "read">): void {
 		this.#looking = repeat(this.#options.clock, 0, async () => {
 			count.read();
@@ -96,7 +96,7 @@ export class Alerts {
 		await this.#looking?.stop();
 	}
 
-	/** Reports what is new about a project's webhooks. Rejects only if storage is closed. */
+	/** Reports a project's changes. Rejects only if storage is closed. */
 	async report(project: Project, webhooks: readonly JudgedWebhook[]): Promise<void> {
 		const { logger, isHeld } = this.#options;
 		if (isHeld()) return;
@@ -146,8 +146,8 @@ export class Alerts {
 
 	async #send(type: AlertType, project: Project, webhook: JudgedWebhook, before: Reported): Promise<boolean> {
 		const { clock, receiver, publicUrl, onSent } = this.#options;
-		const place = { projectId: project.id, webhookId: webhook.id };
-		if (this.#isStopped || this.#next !== null || !isBefore(this.#from, place)) return false;
+		const position = { projectId: project.id, webhookId: webhook.id };
+		if (this.#isStopped || this.#next !== null || !isBefore(this.#from, position)) return false;
 		const occasion = {
 			"webhook.failing": sinceOf(webhook),
 			"webhook.recovered": before.failing,
@@ -160,10 +160,10 @@ export class Alerts {
 		onSent?.(fault === null ? "delivered" : "failed");
 		if (fault === null) this.#failure.succeeded();
 		else {
-			this.#failure.failed(new Error(fault), place);
+			this.#failure.failed(new Error(fault), position);
 			this.#refusals++;
 		}
-		if (this.#refusals >= ALERTS.refusals || this.#sendingMs >= ALERTS.sendingMs) this.#next = place;
+		if (this.#refusals >= ALERTS.refusals || this.#sendingMs >= ALERTS.sendingMs) this.#next = position;
 		return fault === null;
 	}
 }

@@ -72,7 +72,7 @@ test("baskets of a project with locked rows delay no others, and are tried once 
 	expect(abandoned).toEqual(["held", "free"]);
 });
 
-// Each of them was tried alone, every five seconds, and each logged a line.
+// Each of them was tried separately, every five seconds, and each logged a line.
 test("if storage refuses every event, a few tries and one line per pass tell, and untried baskets come first", async () => {
 	const clock = new VirtualClock();
 	const waiting = Array.from({ length: 1_000 }, (_, i) => ({ basketId: `b${i}`, dueAt: 0 }));
@@ -112,7 +112,7 @@ test("if storage refuses every event, a few tries and one line per pass tell, an
 	await rest();
 	const about = { projectId: "p", basketId: "b0", waiting: 256, retryInMs: 5_000, err: expect.any(StorageError) };
 	expect(lines).toEqual([[about, "failed to abandon baskets; others continue"]]);
-	// Four batches, each tried together and then four of its baskets alone.
+	// Four batches, each tried together and then four of its baskets separately.
 	expect(calls).toBe(4 * (1 + 4));
 	clock.advance(5_000);
 	await rest();

@@ -238,7 +238,7 @@ export class BasketTimer {
 	}
 }
 
-/** What one pass over the due baskets has found. */
+/** The results of one pass through the due baskets. */
 interface Pass {
 	/** Projects whose rows another session holds: their baskets become due again later, and others get their turn. */
 	readonly locked: Set<string>;

@@ -311,7 +311,7 @@ describe("an unavailable database", () => {
 		]);
 	});
 
-	// It was taken for a day that another node had dropped, and the sweep went on with the same day, without a pause.
+	// It was taken for a day that another node had dropped, and the sweep repeated the same day without a pause.
 	test("the sweep of the delivery log fails while another table is missing", async () => {
 		const project = await world.project();
 		const webhook = await world.webhook(project, ["a"]);

@@ -169,7 +169,7 @@ export type Dismissal = "dismissed" | "already_dismissed" | null;
 
 /**
  * Marks dead letters as needing no decision: they no longer count, and replays by filter leave them out. Returns what
- * became of each; null also if `by` has no access anymore. One transaction.
+ * became of each; null if `by` has lost access, too. One transaction.
  */
 export function* dismissDeliveries(
 	project: number,

@@ -27,7 +27,7 @@ const CLOSED_TO_US = /^(28|3D000|42501)/;
  * functions or views, a table in the wrong state, a foreign server, or damage.
  */
 const HINDERED = /^(09|2B|38|39|55|HV|P0|XX)/;
-/** Others' views or constraints use a table that is to be dropped. The detail names them, and contains no rows. */
+/** Others' views or constraints prevent a table from being dropped. The detail names them, and contains no rows. */
 const DEPENDENT_OBJECTS = "2BP01";
 /** Codes of errors that end a session. The severity says so as well, but in the server's language. */
 const ENDS_SESSION = /^(57P0[1245]|25P0[34])/;

@@ -158,7 +158,7 @@ async function examineServer(
 	};
 }
 
-/** Nothing if there is no schema yet. If only the table of its version is gone, whatever else exists is of any version. */
+/** Nothing if there is no schema yet. If only the table of its version is gone, the others may be of any version. */
 async function readMissing(client: Client): Promise<SchemaPart[]> {
 	const { rows } = await client.query<{ name: string }>(
 		"SELECT relname::text AS name FROM pg_class WHERE relnamespace = to_regnamespace('posthorn')",

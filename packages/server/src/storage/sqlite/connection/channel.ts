@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Bag } from "../../../base/collections.ts";
-import { emitWarningOf } from "../../../base/thread-warnings.ts";
+import { emitWarningOf } from "../../../base/logger.ts";
 import { StorageError } from "../../port.ts";
 import { fromNote } from "./errors.ts";
 import { CLOSE, type FromWorker, type Reply, type Request, transferOf, type WorkerSetup } from "./wire.ts";

@@ -4,7 +4,7 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { sendWarnings } from "../../../base/thread-warnings.ts";
+import { sendWarnings } from "../../../base/logger.ts";
 import { checkpointBeside } from "./checkpointer.ts";
 import { BUSY_TIMEOUT_MS } from "./connection.ts";
 import { storageError, toNote } from "./errors.ts";

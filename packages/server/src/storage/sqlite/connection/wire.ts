@@ -1,4 +1,4 @@
-import type { ThreadWarning } from "../../../base/thread-warnings.ts";
+import type { ThreadWarning } from "../../../base/logger.ts";
 import type { AppendRequest, AppendResult, LogEvent, NewAttempt, Settlement } from "../../port.ts";
 import { STATUS_CODE, storedDetails, storedSignatures, toStoredId } from "../../shared/deliveries.ts";
 import type { ErrorNote } from "./errors.ts";

@@ -6,7 +6,7 @@
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { COMMITS } from "../../../base/budgets.ts";
-import { sendWarnings } from "../../../base/thread-warnings.ts";
+import { sendWarnings } from "../../../base/logger.ts";
 import { freeAllLeases } from "../leases/leases.ts";
 import { migrate } from "../migrations/index.ts";
 import { OPERATIONS } from "../verbs.ts";

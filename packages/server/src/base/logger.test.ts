@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-const MODULE = JSON.stringify(new URL("thread-warnings.ts", import.meta.url).href);
+const MODULE = JSON.stringify(new URL("logger.ts", import.meta.url).href);
 const THREAD = `
 	import { parentPort } from "node:worker_threads";
 	import { sendWarnings } from ${MODULE};
