@@ -134,13 +134,16 @@ export class AppliedLanes {
 
 	/** Nothing notifies this node if another one, which has the missing seal key, seals a secret again. */
 	#watchSecrets(): void {
-		this.#secretsTimer?.cancel();
-		this.#secretsTimer = null;
-		if (![...this.#lanes].some(({ lacksKey }) => lacksKey)) return;
-		this.#secretsTimer = this.#work.context.clock.setTimeout(
-			() => this.#work.read(this.load(null), () => this.#watchSecrets()),
-			SECRETS_MS,
-		);
+		if (![...this.#lanes].some(({ lacksKey }) => lacksKey)) {
+			this.#secretsTimer?.cancel();
+			this.#secretsTimer = null;
+			return;
+		}
+		// Reads of single webhooks don't delay it.
+		this.#secretsTimer ??= this.#work.context.clock.setTimeout(() => {
+			this.#secretsTimer = null;
+			this.#work.read(this.load(null), () => this.#watchSecrets());
+		}, SECRETS_MS);
 	}
 
 	end(): void {
