@@ -2,7 +2,7 @@ import { type Clock, restAfter, sleep } from "../base/clock.ts";
 import { pagesOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
 import { type Project, type Storage, StorageError } from "../storage/port.ts";
-import { HEALTH_STATES, type HealthState, type JudgedWebhook, judgeWebhooks } from "./health.ts";
+import { HEALTH_STATES, type HealthState, type JudgedWebhook, judgeWebhooks, noHealthCounts } from "./health.ts";
 
 export type HealthCounts = Readonly<Record<HealthState, number>>;
 
@@ -132,7 +132,7 @@ export class HealthCount {
 	/** @returns null if it ended early: the service stops, or it's no longer this node's turn */
 	async #count(isOurs: () => boolean | Promise<boolean>): Promise<HealthCounts | null> {
 		const { storage, clock, onJudged } = this.#options;
-		const counts = Object.fromEntries(HEALTH_STATES.map((state) => [state, 0])) as Record<HealthState, number>;
+		const counts = noHealthCounts();
 		for await (const project of pagesOf((page) => storage.listProjects(page))) {
 			if (this.#stopped || !(await isOurs())) return null;
 			const begun = clock.elapsed();

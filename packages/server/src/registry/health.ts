@@ -10,6 +10,15 @@ import type { Storage, Webhook, WebhookHealth, WebhookStatus } from "../storage/
 export const HEALTH_STATES = ["paused", "failing", "unstable", "healthy", "idle"] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
 
+/** A number of webhooks for each health, to add to. */
+export const noHealthCounts = (): Record<HealthState, number> => ({
+	paused: 0,
+	failing: 0,
+	unstable: 0,
+	healthy: 0,
+	idle: 0,
+});
+
 export const HEALTH = {
 	/** The current minute and those before it, together as many minutes. */
 	windowMinutes: 15,

@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import type { Principal } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
-import { HEALTH_STATES, type HealthState, judgeWebhooks } from "../../registry/health.ts";
+import { judgeWebhooks, noHealthCounts } from "../../registry/health.ts";
 import { DEVELOPER_APP } from "../../registry/projects.ts";
 import { type ApiParts, type Route, routeIn } from "../route.ts";
 import { component, count, id, soughtId, strictObject, Type, wholeList } from "../schema.ts";
@@ -59,7 +59,7 @@ export function projectHealthRoutes({ storage, members, clock }: ApiParts): Rout
 				// step, which also ends the call if its client has left or lost its access.
 				for (const projectId of new Set(query.project_id)) {
 					if (!(await heavy(() => isVisible(call.principal, projectId)))) continue;
-					const webhooks = Object.fromEntries(HEALTH_STATES.map((state) => [state, 0])) as Record<HealthState, number>;
+					const webhooks = noHealthCounts();
 					let deadLetters = 0;
 					const steps = judgeWebhooks(storage, projectId, clock.now());
 					for (let step = await heavy(() => steps.next()); !step.done; step = await heavy(() => steps.next()))
