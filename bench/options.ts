@@ -71,7 +71,7 @@ const ALONE = [
 	"dashboard",
 	"against",
 ] as const;
-export type Part = "deliveries" | "memory" | (typeof ALONE)[number];
+type Part = "deliveries" | "memory" | (typeof ALONE)[number];
 
 export interface Options {
 	readonly help: boolean;

@@ -2,7 +2,7 @@
 export const EVENT_TYPE = "delivery.success";
 
 /** The size of an event's envelope as delivered, bytes; it varies slightly with the digits of the event's number. */
-export const ENVELOPE_BYTES = 1_024;
+const ENVELOPE_BYTES = 1_024;
 
 const EVENT_ID = `evt_${"0".repeat(26)}`;
 const PROJECT_ID = `proj_${"0".repeat(26)}`;

@@ -10,7 +10,7 @@ export const SMALL = 25;
 const LEFT_OUT = [/\.(?:test|fixture)\.ts$/, /^storage\/conformance\//, /^storage\/memory\//];
 export const LEFT_OUT_TEXT = "tests, fixtures, storage's suite (conformance/) and its model (memory/)";
 
-export interface Size {
+interface Size {
 	readonly files: number;
 	readonly lines: number;
 }
@@ -32,7 +32,7 @@ export interface House {
 	readonly faults: readonly string[];
 }
 
-export interface WalkLength extends Readonly<Record<Engine, number>> {
+interface WalkLength extends Readonly<Record<Engine, number>> {
 	readonly name: string;
 }
 

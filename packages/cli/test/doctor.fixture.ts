@@ -7,8 +7,8 @@ import { afterAll, expect } from "vitest";
 
 export const COMMAND = fileURLToPath(new URL("../bin/posthorn.mjs", import.meta.url));
 
-export type State = "ok" | "warning" | "fault";
-export interface Line {
+type State = "ok" | "warning" | "fault";
+interface Line {
 	readonly state: State;
 	readonly text: string;
 }

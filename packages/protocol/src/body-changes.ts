@@ -3,7 +3,7 @@
  * the body that it got, to find the one that was sent; the service applies them to the body that it sent.
  */
 
-export type BodyChange = "byte_order_mark" | "reserialized";
+type BodyChange = "byte_order_mark" | "reserialized";
 
 export interface ChangedBody {
 	readonly change: BodyChange;

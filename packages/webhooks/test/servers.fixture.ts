@@ -62,12 +62,12 @@ export async function serve(listener: RequestListener): Promise<{ url: string } 
 	return { url: `http://127.0.0.1:${port}/webhooks`, [Symbol.asyncDispose]: () => close(server) };
 }
 
-export async function listen(server: Server): Promise<AddressInfo> {
+async function listen(server: Server): Promise<AddressInfo> {
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	return server.address() as AddressInfo;
 }
 
-export async function close(server: Server): Promise<void> {
+async function close(server: Server): Promise<void> {
 	server.closeAllConnections();
 	await new Promise((resolve) => server.close(resolve));
 }

@@ -109,7 +109,7 @@ export interface EventFault extends Fault {
 	readonly index: number;
 }
 
-export type TestResult =
+type TestResult =
 	| { readonly kind: "queued"; readonly eventId: string }
 	| { readonly kind: "no_webhook" }
 	| { readonly kind: "not_subscribed" };

@@ -21,7 +21,7 @@ export interface Dialer {
 }
 
 /** Its callbacks must not throw. */
-export interface DialRequest {
+interface DialRequest {
 	readonly hostname: string;
 	readonly port: number;
 	/** The project to connect for: starting a connection is expensive, so projects take turns. */

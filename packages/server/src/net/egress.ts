@@ -51,9 +51,7 @@ export interface GuardOptions {
 	readonly clock?: Pick<Clock, "elapsed"> | undefined;
 }
 
-export type UrlVerdict =
-	| { readonly ok: true }
-	| { readonly ok: false; readonly reason: UrlFault; readonly text: string };
+type UrlVerdict = { readonly ok: true } | { readonly ok: false; readonly reason: UrlFault; readonly text: string };
 
 /** What is wrong with a URL: a stable code. */
 export type UrlFault =

@@ -289,7 +289,7 @@ function nameServerProbe(clock: Pick<Clock, "elapsed">, servers: NameServers) {
 }
 
 /** Names that the machine resolves without a name server. */
-export interface Hosts {
+interface Hosts {
 	/** @param name in lower case @returns undefined if it isn't listed */
 	addresses(name: string): Promise<readonly string[] | undefined>;
 }

@@ -120,7 +120,7 @@ class Incident {
 }
 
 /** How an incident's deliveries have ended so far. */
-export interface Held {
+interface Held {
 	/** How many had a failed attempt in it, or at least how many if `capped`; the others add up to this. */
 	readonly count: number;
 	readonly capped: boolean;

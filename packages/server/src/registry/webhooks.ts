@@ -39,7 +39,7 @@ interface WebhookFields {
 const BLANK = /[\s\p{Cc}]/u;
 
 /** A valid URL as requests use it: host in ASCII, no default port, paths without `..`, percent-encoded. */
-export function calledUrl(text: string): string {
+function calledUrl(text: string): string {
 	const { origin, pathname, search } = new URL(text);
 	return origin + pathname + search;
 }

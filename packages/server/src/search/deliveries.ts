@@ -21,7 +21,7 @@ import {
 import { orderIdsOf } from "./references.ts";
 
 export const DELIVERY_STATES = ["delivered", "waiting", "failed"] as const;
-export type DeliveryStateName = (typeof DELIVERY_STATES)[number];
+type DeliveryStateName = (typeof DELIVERY_STATES)[number];
 
 /** Conditions on a series' last attempt and on its state. */
 export interface DeliveryFilter extends Omit<AttemptFilter, "statuses"> {

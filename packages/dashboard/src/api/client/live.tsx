@@ -17,7 +17,7 @@ export const POLL_MS = 10_000;
 const HIDDEN_MS = 10_000;
 
 /** `off` without the Developer app, which is all that changes live. */
-export type LiveState = "live" | "connecting" | "lost" | "paused" | "off";
+type LiveState = "live" | "connecting" | "lost" | "paused" | "off";
 
 export interface Live {
 	readonly state: LiveState;

@@ -3,7 +3,7 @@ import { sentence } from "../text/case.ts";
 import { typedName } from "../text/names.ts";
 
 /** The API's limits for passwords, in characters. */
-export const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
+const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
 
 /** What is wrong with a value, in words, or null. */
 export const passwordFault = (password: string) =>

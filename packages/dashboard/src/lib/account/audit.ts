@@ -4,7 +4,7 @@ import { plural } from "../text/numbers.ts";
 import { aRole, isRole } from "./roles.ts";
 
 /** Who acted: a person, a program with a key, or the holder of the operator's key. */
-export interface AuditActor {
+interface AuditActor {
 	readonly kind: "account" | "api_key" | "operator_key";
 	readonly id: string | null;
 	readonly name: string | null;
@@ -20,7 +20,7 @@ export interface AuditEntry {
 }
 
 /** The actor's name, for the beginning of a sentence. */
-export function actorName({ kind, name, id }: AuditActor): string {
+function actorName({ kind, name, id }: AuditActor): string {
 	if (kind === "operator_key") return "The operator's key";
 	if (kind === "api_key") return `API key ${isolated(name ?? id ?? "(gone)")}`;
 	return isolated(name ?? id ?? "Somebody");

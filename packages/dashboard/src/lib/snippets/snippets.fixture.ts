@@ -20,7 +20,7 @@ export interface ReceiverCase {
 export const isPresent = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
 
 /** The signature by Node's own HMAC, keyed with the whole secret. */
-export const signatureOf = (secret: string, timestamp: number | string, body: Uint8Array) =>
+const signatureOf = (secret: string, timestamp: number | string, body: Uint8Array) =>
 	createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex");
 
 /** What every receiver must accept and refuse around the time `now`, in Unix seconds. Edges leave the clock 60 s. */

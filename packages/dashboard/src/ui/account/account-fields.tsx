@@ -31,7 +31,7 @@ export function AccountFields({ form }: { form: UseFormReturnType<NewAccountValu
 	);
 }
 
-export interface SignInValues {
+interface SignInValues {
 	email: string;
 	password: string;
 }

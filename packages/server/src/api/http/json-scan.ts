@@ -20,7 +20,7 @@ const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 
 /** `start` is the first byte, `end` the one after the last. */
-export interface Span {
+interface Span {
 	readonly start: number;
 	readonly end: number;
 }

@@ -206,7 +206,7 @@ class MeteredStream extends Duplex {
 }
 
 /** Starts a TLS connection over a {@link MeteredStream}. */
-export function connectMetered(options: ConnectOptions, metering: Metering): Socket {
+function connectMetered(options: ConnectOptions, metering: Metering): Socket {
 	const { port, onread, ...tlsOptions } = options;
 	// The host stays among the options, because the certificate is checked against it if it's an address in the URL.
 	const stream = new MeteredStream(options.host, port, metering);

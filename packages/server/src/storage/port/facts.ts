@@ -58,7 +58,7 @@ export function judgeRefund(
 }
 
 /** A fact about an existing order; otherwise `no_order`. */
-export interface OrderFact extends NewFact {
+interface OrderFact extends NewFact {
 	readonly orderId: string;
 }
 
@@ -98,7 +98,7 @@ export interface BasketTouch {
 }
 
 /** A touch of a basket. No two touches of a basket have the same time. */
-export interface TouchedBasket {
+interface TouchedBasket {
 	readonly basketId: string;
 	readonly touchedAt: number;
 }

@@ -46,7 +46,7 @@ export function ReplaySelected({ projectId, deliveries, what, isSentTwice, onClo
 }
 
 /** The result: how many are being sent, and how many couldn't be replayed. */
-export function resultInWords({ count, skipped, left = 0 }: Replayed): string {
+function resultInWords({ count, skipped, left = 0 }: Replayed): string {
 	const begun = count === 0 ? "" : `${plural(count, "delivery")} sent again.`;
 	const rest =
 		skipped === 0

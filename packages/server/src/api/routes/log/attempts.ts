@@ -138,7 +138,7 @@ const attemptFilters = {
 
 export const AttemptCountQuery = strictObject(attemptFilters);
 
-export const AttemptQuery = strictObject({ ...attemptFilters, ...paging });
+const AttemptQuery = strictObject({ ...attemptFilters, ...paging });
 
 type Status = NonNullable<AttemptFilter["statuses"]>[number];
 

@@ -49,7 +49,7 @@ const NewOrder = request("NewOrder", {
 })(orderFields);
 
 /** The form that the API checks; the store checks the items. */
-export const OrderForm = strictObject({ ...orderFields, items: itemsForm });
+const OrderForm = strictObject({ ...orderFields, items: itemsForm });
 
 const NewOrders = request("NewOrders")({
 	orders: Type.Array(NewOrder, {

@@ -265,7 +265,7 @@ export function presentPublished(projectId: string, { id, seq, type, createdAt }
 	return { id, seq, type: type as EventType, created_at: isoTime(createdAt), project_id: projectId };
 }
 
-export function refused(result: Exclude<PublishResult, { kind: "published" }>, batch: boolean): Problem {
+function refused(result: Exclude<PublishResult, { kind: "published" }>, batch: boolean): Problem {
 	const pointerOf = (index: number, pointer: string) => (batch ? `/events/${index}${pointer}` : pointer);
 	switch (result.kind) {
 		case "invalid":

@@ -52,7 +52,7 @@ export interface DatabaseFacts {
 
 export type ConnectionLimit = "server" | "database" | "user";
 
-export type Loss = Pick<LostTail, "projectId" | "kept" | "lost">;
+type Loss = Pick<LostTail, "projectId" | "kept" | "lost">;
 
 const LOSSES_NAMED = 5;
 /** How long a commit usually doesn't wait for a standby. */

@@ -37,7 +37,7 @@ type Order = "ASC" | "DESC";
 
 export type ScopedStatement = Readonly<Record<Scope, Statement>>;
 
-export const forEachScope = (textFor: (scope: Scope) => string): ScopedStatement => ({
+const forEachScope = (textFor: (scope: Scope) => string): ScopedStatement => ({
 	project: sql(textFor("project")),
 	webhooks: sql(textFor("webhooks")),
 	events: sql(textFor("events")),

@@ -83,7 +83,7 @@ function copyDatabase(kind: keyof typeof SOURCES, sourcePath: string, targetPath
 }
 
 /** Waits until a file, or a folder's names, are on disk. */
-export async function flush(path: string, flags = "r+"): Promise<void> {
+async function flush(path: string, flags = "r+"): Promise<void> {
 	const handle = await open(path, flags);
 	try {
 		await handle.sync();
