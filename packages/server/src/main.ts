@@ -116,7 +116,7 @@ async function build(
 	const seal = new Seal(sealKeys);
 	const clock = systemClock;
 	const ids = new IdSource(clock);
-	const metrics = createMetrics();
+	const metrics = createMetrics(config.attemptTimeoutMs);
 	const { storage, place, databaseAheadMs } = await openStorage(config, metrics, logger, onFatal);
 	undo.push(() => storage.close());
 	// Without the seal key that sealed the secrets nothing could be signed, so the service doesn't start.
@@ -190,8 +190,8 @@ async function build(
 				references.note(projectId);
 				changes.note(projectId, "webhooks");
 			},
-			attempted(projectId, eventId, attempt) {
-				metrics.engine.attempted(projectId, eventId, attempt);
+			attempted(projectId, eventId, attempt, lagMs) {
+				metrics.engine.attempted(projectId, eventId, attempt, lagMs);
 				logAttempt(projectId, eventId, attempt);
 				changes.note(projectId, "attempts");
 			},

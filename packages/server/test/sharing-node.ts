@@ -53,7 +53,7 @@ export class SharingNode {
 	}
 
 	static async start(url: string, ledger: LeaseLedger): Promise<SharingNode> {
-		const metrics = createMetrics();
+		const metrics = createMetrics(15_000);
 		const observer = metrics.database();
 		const storage = await openPostgresStorage({ url, clock: systemClock, leaseTermMs: LEASE_TERM_MS, observer });
 		metrics.watchPools(() => storage.pools);

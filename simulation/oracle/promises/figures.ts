@@ -26,7 +26,8 @@ interface Count {
 /** @param now by the clock of a node that is up */
 export async function checkFigures(witness: Witness, storage: Storage, now: number): Promise<void> {
 	const { ledger } = witness;
-	const gauges = { projects: ledger.projects.size, webhooks: 0, backlog: 0, retriesWaiting: 0, deadLetters: 0 };
+	const none = { webhooks: 0, backlog: 0, pausedBacklog: 0, retriesWaiting: 0, deadLetters: 0 };
+	const gauges = { projects: ledger.projects.size, ...none };
 	let oldestAt: number | null = null;
 	for (const project of ledger.projects.values()) {
 		const listed = await checkLog(witness, storage, project);
@@ -39,7 +40,8 @@ export async function checkFigures(witness: Witness, storage: Storage, now: numb
 			gauges.backlog += backlog.length;
 			gauges.retriesWaiting += count.waiting.length;
 			gauges.deadLetters += count.deadLetters;
-			for (const { event } of backlog) oldestAt = Math.min(oldestAt ?? event.publishedAt, event.publishedAt);
+			if (webhook.status === "paused") gauges.pausedBacklog += backlog.length;
+			else for (const { event } of backlog) oldestAt = Math.min(oldestAt ?? event.publishedAt, event.publishedAt);
 		}
 		await checkHealth(witness, storage, project, counts);
 		await checkStats(witness, storage, project, now);

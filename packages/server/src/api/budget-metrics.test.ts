@@ -3,7 +3,7 @@ import { Budget } from "../base/budget.ts";
 import { createMetrics } from "./metrics.ts";
 
 test("shows the limit, the use and the refusals of each budget at the time of the scrape", async () => {
-	const metrics = createMetrics();
+	const metrics = createMetrics(15_000);
 	const [bytes, sends] = [new Budget({ name: "bytes", limit: 10 }), new Budget({ name: "sends", limit: 3 })];
 	metrics.watchBudgets([bytes]);
 	metrics.watchBudgets([sends]);
@@ -26,7 +26,7 @@ test("shows the limit, the use and the refusals of each budget at the time of th
 });
 
 test("refuses a second budget of the same name", () => {
-	const metrics = createMetrics();
+	const metrics = createMetrics(15_000);
 	const budget = new Budget({ name: "bytes", limit: 1 });
 	metrics.watchBudgets([budget]);
 	expect(() => metrics.watchBudgets([budget])).toThrow("Two budgets are named bytes");

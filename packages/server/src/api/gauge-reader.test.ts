@@ -4,7 +4,8 @@ import { silentLogger } from "../base/logger.ts";
 import type { Gauges } from "../storage/port.ts";
 import { GaugeReader } from "./gauge-reader.ts";
 
-const GAUGES: Gauges = { projects: 1, webhooks: 2, backlog: 3, oldestAt: null, retriesWaiting: 4, deadLetters: 5 };
+const COUNTS = { projects: 1, webhooks: 2, backlog: 3, pausedBacklog: 0, retriesWaiting: 4, deadLetters: 5 };
+const GAUGES: Gauges = { ...COUNTS, oldestAt: null };
 
 function rig() {
 	const clock = new VirtualClock();

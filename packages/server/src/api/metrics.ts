@@ -3,18 +3,31 @@ import type { Budget } from "../base/budget.ts";
 import { POOLS, type RateName } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
-import type { EngineObserver, NodeState, ProjectLoss } from "../engine/index.ts";
+import { type EngineObserver, type NodeState, type ProjectLoss, REASONS } from "../engine/index.ts";
 import { SHORTAGES, type Shortages } from "../net/shortages.ts";
 import type { Handshakes } from "../net/tls/handshakes.ts";
 import type { HealthCount } from "../registry/health-count.ts";
-import type { AttemptStatus, ConnectionUse, DatabaseObserver, Gauges, PoolState, Storage } from "../storage/port.ts";
+import {
+	type AttemptStatus,
+	type ConnectionUse,
+	type DatabaseObserver,
+	type Gauges,
+	isClosing,
+	type PoolState,
+	type Storage,
+} from "../storage/port.ts";
 import { VERSION } from "../version.ts";
 import { GaugeReader } from "./gauge-reader.ts";
 import type { StorageCheck } from "./storage-check.ts";
 
 /** For requests and for commits. */
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+/** Those below the timeout are used. */
+const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120];
+/** From an event that is sent right away to one whose webhook was paused for a day. */
+const LAG_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 86_400];
+/** Classes of status codes of attempts that failed. */
+const STATUS_CLASSES = ["3xx", "4xx", "5xx"];
 
 interface GaugeSource {
 	readonly storageCheck: Pick<StorageCheck, "read">;
@@ -30,8 +43,13 @@ type Values = Iterable<readonly [labels: Readonly<Record<string, string>>, value
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The Prometheus metrics. No label names a project, a webhook or anything else that grows. */
-export function createMetrics() {
+/**
+ * The Prometheus metrics. No label names a project, a webhook or anything else that grows.
+ *
+ * @param attemptTimeoutMs the sender's timeout
+ */
+export function createMetrics(attemptTimeoutMs: number) {
+	const attemptTimeoutS = attemptTimeoutMs / 1_000;
 	const registry = new Registry();
 	collectDefaultMetrics({ register: registry });
 	const { counter, histogram, gauge, gauges, counters } = metricsOf(registry);
@@ -54,6 +72,11 @@ export function createMetrics() {
 		"Attempts committed, by outcome: delivered, retrying or failed (dead-lettered).",
 		["outcome"],
 	);
+	const failures = counter(
+		"posthorn_attempt_failures_total",
+		"Attempts that failed, by outcome (retrying or failed) and cause: the status code's class, or an error code.",
+		["outcome", "cause"],
+	);
 	const deleted = counter(
 		"posthorn_retention_deleted_total",
 		"Rows that retention deleted: events, or attempts of the delivery log.",
@@ -62,7 +85,12 @@ export function createMetrics() {
 	const durations = histogram(
 		"posthorn_attempt_duration_seconds",
 		"Duration of requests until a response or a timeout; attempts that reached no receiver are left out.",
-		ATTEMPT_BUCKETS_S,
+		[...ATTEMPT_BUCKETS_S.filter((bound) => bound < attemptTimeoutS), attemptTimeoutS],
+	);
+	const lags = histogram(
+		"posthorn_delivery_lag_seconds",
+		"Time from an event's publishing to the start of its first attempt.",
+		LAG_BUCKETS_S,
 	);
 	const losses = counter(
 		"posthorn_projects_lost_total",
@@ -73,6 +101,11 @@ export function createMetrics() {
 		losses.inc({ why }, 0);
 	// A series that begins with its first event shows no increase for it, so alerts would miss that one.
 	for (const outcome of ["delivered", "retrying", "failed"] satisfies AttemptStatus[]) attempts.inc({ outcome }, 0);
+	for (const cause of [...STATUS_CLASSES, ...REASONS]) {
+		// A delivery that is closed without a request isn't retried.
+		if (!isClosing(cause)) failures.inc({ outcome: "retrying", cause }, 0);
+		failures.inc({ outcome: "failed", cause }, 0);
+	}
 	for (const rows of ["events", "attempts"] as const) deleted.inc({ rows }, 0);
 
 	// Bound once: looking up labels costs more than counting.
@@ -83,9 +116,15 @@ export function createMetrics() {
 	};
 	const engine: Omit<Required<EngineObserver>, "passed"> = {
 		published: (_projectId, events) => published.inc(events.length),
-		attempted(_projectId, _eventId, { status, responseMs, sent }) {
+		attempted(_projectId, _eventId, { status, statusCode, errorCode, responseMs, sent }, lagMs) {
 			outcomes[status].inc();
-			if (sent) durations.observe(responseMs / 1_000);
+			if (status !== "delivered") {
+				const cause = statusCode === null ? errorCode! : classOf(statusCode);
+				failures.inc({ outcome: status, cause });
+			}
+			// A timeout takes slightly longer than allowed: beyond the last bucket, or in one that ends far above it.
+			if (sent) durations.observe(Math.min(responseMs / 1_000, attemptTimeoutS));
+			if (lagMs !== null) lags.observe(lagMs / 1_000);
 		},
 		lost: (why) => losses.inc({ why }),
 		swept: (rows, count) => deleted.inc({ rows }, count),
@@ -105,7 +144,7 @@ export function createMetrics() {
 		engine,
 		/** One request of the API; `route` is its pattern, never the path itself. */
 		request(route: string, method: string, status: number, seconds: number): void {
-			requests.observe({ route, method, status: `${Math.floor(status / 100)}xx` }, seconds);
+			requests.observe({ route, method, status: classOf(status) }, seconds);
 		},
 		/**
 		 * Storage gauges, left out while storage fails, or hasn't responded for a minute. `posthorn_storage_up` is 0 while
@@ -125,7 +164,10 @@ export function createMetrics() {
 			stored("posthorn_projects", "Projects.", ({ projects }) => projects);
 			stored("posthorn_webhooks", "Webhooks.", ({ webhooks }) => webhooks);
 			stored("posthorn_backlog_events", "Deliveries waiting for their first attempt.", ({ backlog }) => backlog);
-			const age = "How long the oldest of them has waited; 0 if there is none.";
+			const paused = "How many of them are for paused webhooks.";
+			stored("posthorn_backlog_paused_events", paused, ({ pausedBacklog }) => pausedBacklog);
+			const age =
+				"How long the oldest delivery to an active webhook has waited for its first attempt; 0 if none waits.";
 			stored("posthorn_backlog_oldest_age_seconds", age, ({ oldestAt }) =>
 				oldestAt === null ? 0 : Math.max(0, clock.now() - oldestAt) / 1_000,
 			);
@@ -244,6 +286,9 @@ export function createMetrics() {
 		},
 	};
 }
+
+/** Such as `5xx`. */
+const classOf = (status: number): string => `${Math.floor(status / 100)}xx`;
 
 /** Adds metrics: `counter` and `histogram` return one to update, and the others read their values on each scrape. */
 function metricsOf(registry: Registry) {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
+import { unusedPort } from "../../../testkit/src/ports.ts";
 import { until } from "../../../testkit/src/until.ts";
 import { TestApi } from "../../test/api/api.ts";
 import { member } from "../../test/api/browser.ts";
@@ -35,18 +36,48 @@ test("exposes counters and backlogs to Prometheus without names", async () => {
 		"posthorn_projects 1",
 		"posthorn_webhooks 1",
 		"posthorn_backlog_events 1",
+		"posthorn_backlog_paused_events 1",
+		"posthorn_backlog_oldest_age_seconds 0",
 		"posthorn_retries_waiting 0",
 		"posthorn_dead_letters 0",
 		"posthorn_events_published_total 2",
 		'posthorn_attempts_total{outcome="delivered"} 1',
 		"posthorn_attempt_duration_seconds_count 1",
+		"posthorn_delivery_lag_seconds_count 1",
 		'posthorn_http_request_duration_seconds_count{route="/v1/projects/:project_id/events",method="POST",status="2xx"} 2',
 	])
 		expect(text).toContain(`\n${line}\n`);
-	expect(text).toMatch(/\nposthorn_backlog_oldest_age_seconds \d/);
 	expect(text).toMatch(/\nprocess_resident_memory_bytes \d/);
 	for (const name of [project.split("/").at(-1)!, webhook.split("/").at(-1)!, waiting])
 		expect(text).not.toContain(name);
+});
+
+// Attempts failed, and nothing showed whether receivers, their certificates or this network were the cause.
+test("the metrics count failed attempts by cause, and each of them exists from the start", async () => {
+	const own = await TestApi.start();
+	const counts = async () => {
+		const { text } = await own.call("GET", "/metrics");
+		const samples = text.matchAll(/^posthorn_attempt_failures_total\{outcome="(\w+)",cause="(\w+)"\} (\d+)$/gm);
+		return new Map([...samples].map(([, outcome, cause, count]) => [`${outcome} ${cause}`, Number(count)]));
+	};
+	const before = await counts();
+	expect([...before.keys()]).toEqual(expect.arrayContaining(["retrying 5xx", "failed timeout", "failed deleted"]));
+	expect(before.has("retrying deleted")).toBe(false);
+	const [answering, refusing] = [await own.project(), await own.project()];
+	await own.webhook(answering);
+	await own.deliver(answering, 200, 302, 503, 503);
+	await own.webhook(refusing, { url: `https://127.0.0.1:${await unusedPort()}/` });
+	await own.publish(refusing);
+	await own.attempted();
+	const after = await counts();
+	expect([...after.keys()]).toEqual([...before.keys()]);
+	const changed = [...after].filter(([name, count]) => count !== before.get(name));
+	expect(changed).toEqual([
+		["failed 3xx", 1],
+		["failed 5xx", 2],
+		["failed connection_refused", 1],
+	]);
+	await own.close();
 });
 
 test("unexpected paths and methods share one label", async () => {

@@ -5,8 +5,8 @@ import type { Logger } from "../base/logger.ts";
 import { RepeatedFailure } from "../base/repeated-failure.ts";
 import type { Seal } from "../base/seal.ts";
 import { Shortages } from "../net/shortages.ts";
-import { isStorageError } from "../storage/port.ts";
-import type { ActorContext, EngineObserver } from "./actor/context.ts";
+import { isStorageError, type NewAttempt } from "../storage/port.ts";
+import type { ActorContext } from "./actor/context.ts";
 import { Directory, type NodeState } from "./cluster/directory.ts";
 import type { MarkWatcher } from "./cluster/mark-poller.ts";
 import type { Engine, SignatureCheck } from "./engine.ts";
@@ -22,6 +22,7 @@ export type { NodeState } from "./cluster/directory.ts";
 export type { Marks, MarkWatcher } from "./cluster/mark-poller.ts";
 export { logTakeovers } from "./cluster/takeovers.ts";
 export type * from "./engine.ts";
+export { REASONS } from "./send/outcome.ts";
 
 export interface EngineOptions
 	extends Pick<ActorContext, "storage" | "sender" | "clock" | "disk" | "ids" | "logger" | "leaseTermMs">,
@@ -165,7 +166,7 @@ const checkWith =
 	};
 
 /** One wide line for each attempt: dead letters as warnings, failures that are retried as info, successes as debug. */
-export function logAttempts(logger: Logger): Required<EngineObserver>["attempted"] {
+export function logAttempts(logger: Logger): (projectId: string, eventId: string, attempt: NewAttempt) => void {
 	return (projectId, eventId, attempt) => {
 		const { webhookId, eventType, id: attemptId, status, statusCode, errorCode, responseMs, nextRetryAt } = attempt;
 		const level = status === "failed" ? "warn" : status === "retrying" ? "info" : "debug";

@@ -126,7 +126,7 @@ export class TestApi {
 			extraCa: authority.cert,
 			onFault: (error) => logger.error({ err: error }, "the sender failed"),
 		});
-		const metrics = createMetrics();
+		const metrics = createMetrics(TIMEOUT_MS);
 		const { changes = new Changes(clock), longPolls = new LongPolls(clock), publicUrl = PUBLIC_URL } = options;
 		const attempts = new AttemptSignal();
 		const { retryDelaysMs = [], basketIdleMs = DAY_MS } = options;

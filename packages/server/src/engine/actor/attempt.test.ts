@@ -2,10 +2,11 @@ import { signingKey } from "@posthorn/protocol";
 import { expect, test } from "vitest";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
 import { IdSource, isId, lowestSuffixAt } from "../../base/ids.ts";
+import type { Retry } from "../../storage/port.ts";
 import { toStoredId } from "../../storage/shared/deliveries.ts";
 import { Lane } from "../lanes/lane.ts";
 import { type LaneEvent, PackedEvents } from "../lanes/packed-events.ts";
-import type { Unanswered } from "../send/outcome.ts";
+import type { NotSent, Unanswered } from "../send/outcome.ts";
 import { Attempts, consequenceOf, InFlight, NO_BYTES } from "./attempt.ts";
 import type { ProjectWork } from "./context.ts";
 
@@ -42,6 +43,19 @@ test("an attempt begins when it may connect, and the next delay counts from its 
 	expect([attempt.startedAt, attempt.responseMs]).toEqual([13_000, 8_000]);
 	expect(attempt.nextRetryAt).toBe(attempt.startedAt + attempt.responseMs + DELAY_MS);
 	expect(schedule?.dueAt).toBe(attempt.nextRetryAt);
+});
+
+test("only a first attempt has a lag: until it began, and none below 0", () => {
+	const lagOf = (startedAt: number, retry: Retry | null = null, outcome?: NotSent) => {
+		const inFlight = new InFlight(work, new Lane("proj_1", STATE, keys), { ...EVENT, publishedAt: 500 }, retry, null);
+		inFlight.onBegun(startedAt);
+		return consequenceOf(inFlight, outcome ?? outcomeOf({ startedAt, endedAt: 9_000, waitedMs: 300 }), []).lagMs;
+	};
+	expect(lagOf(1_000)).toBe(800);
+	expect(lagOf(100)).toBe(0); // published by a node whose clock is ahead
+	const retry = { webhookId: "wh_1", seq: 1, queue: "retry", replay: 0, attempt: 2, dueAt: 0 } as const;
+	expect(lagOf(1_000, retry)).toBeNull();
+	expect(lagOf(1_000, null, { kind: "not_sent", reason: "expired", startedAt: 1_000, endedAt: 1_000 })).toBeNull();
 });
 
 // Bounds on time are bounds on ids, and left such attempts out, or took in those that began later.

@@ -31,6 +31,7 @@ export class InFlight implements Shipment, Baggable {
 	readonly seq: number;
 	readonly eventId: string;
 	readonly eventType: string;
+	readonly #publishedAt: number;
 	/** Dropped once the attempt has ended. */
 	body: Uint8Array;
 	/** The id of its entry in the delivery log, made when it begins. */
@@ -50,6 +51,7 @@ export class InFlight implements Shipment, Baggable {
 		this.seq = event.seq;
 		this.eventId = event.id;
 		this.eventType = event.type;
+		this.#publishedAt = event.publishedAt;
 		this.body = BODIES.copy(event.body);
 		this.retry = retry;
 		this.slot = slot;
@@ -65,6 +67,11 @@ export class InFlight implements Shipment, Baggable {
 
 	get target(): Lane["target"] {
 		return this.lane.target;
+	}
+
+	/** How long a first attempt that began at this time waited for it, milliseconds; null if it isn't one. */
+	lagMs(startedAt: number): number | null {
+		return this.retry === null ? Math.max(0, startedAt - this.#publishedAt) : null; // other nodes' clocks may differ
 	}
 
 	/** Since it was started, the owner may have unsubscribed from the type, or resumed from now. */
@@ -91,6 +98,8 @@ type InFlightWork = Pick<ProjectWork, "mayLeave"> & { readonly context: Pick<Act
 /** What an outcome changes: the entry in the delivery log, and the next attempt if there is one. */
 export interface Consequence extends Omit<Change, "lane"> {
 	readonly attempt: NewAttempt;
+	/** From the event's publishing to its first attempt, milliseconds; null for other attempts, and if none was made. */
+	readonly lagMs: number | null;
 }
 
 /** Applies the lifecycle table to an outcome. */
@@ -127,6 +136,7 @@ export function consequenceOf(inFlight: InFlight, outcome: Outcome, delaysMs: re
 		},
 		schedule: dueAt === null ? null : { webhookId, seq, queue: "retry", replay, attempt: attempt + 1, dueAt },
 		unschedule: retry && dueAt === null ? { webhookId, seq } : null,
+		lagMs: outcome.kind === "not_sent" ? null : inFlight.lagMs(startedAt),
 	};
 }
 
@@ -214,13 +224,13 @@ export class Attempts {
 		} else {
 			lane.stored(position);
 		}
-		const { attempt, schedule } = consequence;
+		const { attempt, schedule, lagMs } = consequence;
 		const { id, webhookId, seq, replay } = attempt;
 		// Not all of it: a project may keep it for days.
 		this.lastCommitted = { id, webhookId, seq, replay, attempt: attempt.attempt };
 		// A read that finished before the commit returned may already have started it.
 		if (schedule && !lane.isInFlight(schedule)) lane.queue("retry").add(schedule);
-		this.#work.context.observer.attempted?.(this.#work.projectId, eventId, attempt);
+		this.#work.context.observer.attempted?.(this.#work.projectId, eventId, attempt, lagMs);
 	}
 
 	/** Stores the progress of a lane that only skipped or dropped events, if storage doesn't know it. */

@@ -34,7 +34,8 @@ export type ProjectLoss =
 /** Notified of commits: for metrics, logs and tests that wait on a signal. */
 export interface EngineObserver {
 	published?(projectId: string, events: readonly LogEvent[]): void;
-	attempted?(projectId: string, eventId: string, attempt: NewAttempt): void;
+	/** @param lagMs from the event's publishing to its first attempt, milliseconds; null for any other attempt */
+	attempted?(projectId: string, eventId: string, attempt: NewAttempt, lagMs: number | null): void;
 	/** This node lost a project without releasing it. */
 	lost?(why: ProjectLoss): void;
 	swept?(what: "attempts" | "events", rows: number): void;

@@ -123,7 +123,10 @@ export class Handover {
 				{ projectId },
 				"an attempt that was handed over ended too late: another node may repeat it",
 			);
-		else if (consequence) this.#context.observer.attempted?.(projectId, inFlight.eventId, consequence.attempt);
+		else if (consequence) {
+			const { attempt, lagMs } = consequence;
+			this.#context.observer.attempted?.(projectId, inFlight.eventId, attempt, lagMs);
+		}
 		this.#context.onHandedOverSettled(projectId);
 		this.#left -= 1;
 		if (this.#left === 0) this.#over.resolve();

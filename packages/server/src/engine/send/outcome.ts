@@ -103,6 +103,9 @@ const REASON_TEXT: Record<Reason, string> = {
 	skipped: "Skipped: the webhook was resumed from now, which skips its backlog and pending retries.",
 };
 
+/** All of them. */
+export const REASONS = Object.keys(REASON_TEXT) as Reason[];
+
 /** The text for redirects, which count as responses and are never followed. */
 const REDIRECT_TEXT = "The receiver responded with a redirect, which is never followed. Register the final URL.";
 

@@ -100,7 +100,8 @@ export function describeGauges(harness: StorageHarness): void {
 		});
 
 		test("gauges sum up all projects", async () => {
-			const empty = { projects: 0, webhooks: 0, backlog: 0, oldestAt: null, retriesWaiting: 0, deadLetters: 0 };
+			const counts = { projects: 0, webhooks: 0, backlog: 0, pausedBacklog: 0, retriesWaiting: 0, deadLetters: 0 };
+			const empty = { ...counts, oldestAt: null };
 			expect(await world.storage.gauges()).toEqual(empty);
 			const [one, two] = [await world.project(), await world.project()];
 			const webhooks = [
@@ -128,6 +129,24 @@ export function describeGauges(harness: StorageHarness): void {
 				backlog: 2,
 				oldestAt: START + 9,
 			});
+		});
+
+		// An event for a paused webhook looked like one that Posthorn was late with, and the alert about that never ended.
+		test("gauges count the backlog of paused webhooks separately, and its age not at all", async () => {
+			const project = await world.project();
+			const paused = await world.webhook(project, ["a"]);
+			await world.webhook(project, ["b"]);
+			const set = (status: "paused" | "active") =>
+				world.storage.updateWebhook({ projectId: project, webhookId: paused, patch: { status } });
+			await set("paused");
+			await world.publish(project, "a", "a");
+			const gauges = () => world.storage.gauges();
+			expect(await gauges()).toMatchObject({ backlog: 2, pausedBacklog: 2, oldestAt: null });
+			world.clock.time = START + 5;
+			await world.publish(project, "b");
+			expect(await gauges()).toMatchObject({ backlog: 3, pausedBacklog: 2, oldestAt: START + 5 });
+			await set("active");
+			expect(await gauges()).toMatchObject({ backlog: 3, pausedBacklog: 0, oldestAt: START });
 		});
 
 		test("pending retries and dead letters are counted through failure, replay, test and deletion", async () => {

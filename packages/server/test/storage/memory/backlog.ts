@@ -45,15 +45,16 @@ export function readBacklogs(
 }
 
 export function readGauges(node: MemoryNode): Gauges {
-	const { projects, lanes } = node.tables;
-	const sum = { backlog: 0, retriesWaiting: 0, deadLetters: 0 };
+	const { projects, lanes, webhooks } = node.tables;
+	const sum = { backlog: 0, pausedBacklog: 0, retriesWaiting: 0, deadLetters: 0 };
 	let oldestAt: number | null = null;
 	for (const lane of lanes.values()) {
 		const waiting = readBacklog(node, lane);
 		sum.backlog += waiting.events;
 		sum.retriesWaiting += lane.retriesWaiting;
 		sum.deadLetters += lane.deadLetters;
-		if (waiting.oldestAt !== null) oldestAt = Math.min(oldestAt ?? waiting.oldestAt, waiting.oldestAt);
+		if (webhooks.get(lane.webhookNo)!.status === "paused") sum.pausedBacklog += waiting.events;
+		else if (waiting.oldestAt !== null) oldestAt = Math.min(oldestAt ?? waiting.oldestAt, waiting.oldestAt);
 	}
 	return { projects: projects.size, webhooks: lanes.size, ...sum, oldestAt };
 }

@@ -166,7 +166,11 @@ const LANES_AT_ONCE = 200;
 
 const PROJECTS = sql("SELECT count(*) AS count FROM posthorn.projects");
 const SLICE = sql(`
-	SELECT lane.project_no, lane.webhook_no, lane.retries_waiting, lane.dead_letters, waiting.events, waiting.oldest_at
+	SELECT lane.project_no, lane.webhook_no, lane.retries_waiting, lane.dead_letters, waiting.events, waiting.oldest_at,
+		(
+			SELECT w.status = 'paused' FROM posthorn.webhooks w
+			WHERE w.project_no = lane.project_no AND w.no = lane.webhook_no
+		) AS paused
 	FROM (
 		SELECT * FROM posthorn.lanes WHERE (project_no, webhook_no) > ($1, $2) ORDER BY project_no, webhook_no
 		LIMIT ${LANES_AT_ONCE}
@@ -175,7 +179,7 @@ const SLICE = sql(`
 
 export async function readGauges(c: Session): Promise<Gauges> {
 	const projects = (await c.row<{ count: number }>(PROJECTS))!.count;
-	const sum = { webhooks: 0, backlog: 0, retriesWaiting: 0, deadLetters: 0 };
+	const sum = { webhooks: 0, backlog: 0, pausedBacklog: 0, retriesWaiting: 0, deadLetters: 0 };
 	let oldestAt: number | null = null;
 	let after: readonly number[] | null = [0, 0];
 	while (after !== null) {
@@ -185,7 +189,8 @@ export async function readGauges(c: Session): Promise<Gauges> {
 			sum.backlog += lane.events;
 			sum.retriesWaiting += lane.retries_waiting;
 			sum.deadLetters += lane.dead_letters;
-			if (lane.oldest_at !== null) oldestAt = Math.min(oldestAt ?? lane.oldest_at, lane.oldest_at);
+			if (lane.paused) sum.pausedBacklog += lane.events;
+			else if (lane.oldest_at !== null) oldestAt = Math.min(oldestAt ?? lane.oldest_at, lane.oldest_at);
 		}
 		const last = lanes.at(-1);
 		after = last === undefined || lanes.length < LANES_AT_ONCE ? null : [last.project_no, last.webhook_no];
@@ -196,6 +201,7 @@ export async function readGauges(c: Session): Promise<Gauges> {
 type Lane = {
 	project_no: number;
 	webhook_no: number;
+	paused: boolean;
 	retries_waiting: number;
 	dead_letters: number;
 	events: number;

@@ -223,28 +223,41 @@ export function readGauges(c: Connection, after: number): GaugeSlice {
 	const lanes = c.rows<CountedLane>(SLICE, after);
 	// The first slice counts the projects.
 	const projects = after === 0 ? c.row<{ count: number }>("SELECT count(*) AS count FROM projects")!.count : 0;
-	let gauges = { projects, webhooks: 0, backlog: 0, oldestAt: null, retriesWaiting: 0, deadLetters: 0 } as Gauges;
-	for (const { project_no, webhook_no, ...counts } of lanes) {
+	let gauges: Gauges = { ...NO_GAUGES, projects };
+	for (const { project_no, webhook_no, paused, ...counts } of lanes) {
 		const { events: backlog, oldestAt } = readBacklog(c, project_no, webhook_no)!;
-		gauges = addGauges(gauges, { projects: 0, webhooks: 1, backlog, oldestAt, ...counts });
+		const waiting = paused === 1 ? { pausedBacklog: backlog } : { oldestAt };
+		gauges = addGauges(gauges, { ...NO_GAUGES, webhooks: 1, backlog, ...waiting, ...counts });
 	}
 	return { gauges, next: lanes.length < WEBHOOKS_A_SLICE ? null : lanes.at(-1)!.webhook_no };
 }
 
 const SLICE = `
-	SELECT l.webhook_no, w.project_no, l.retries_waiting AS "retriesWaiting", l.dead_letters AS "deadLetters"
+	SELECT l.webhook_no, w.project_no, w.status = 'paused' AS paused, l.retries_waiting AS "retriesWaiting", l.dead_letters AS "deadLetters"
 	FROM lanes l JOIN webhooks w ON w.no = l.webhook_no
 	WHERE l.webhook_no > ? ORDER BY l.webhook_no LIMIT ${WEBHOOKS_A_SLICE}`;
 interface CountedLane extends Pick<Gauges, "retriesWaiting" | "deadLetters"> {
 	readonly webhook_no: number;
 	readonly project_no: number;
+	readonly paused: 0 | 1;
 }
+
+const NO_GAUGES: Gauges = {
+	projects: 0,
+	webhooks: 0,
+	backlog: 0,
+	pausedBacklog: 0,
+	oldestAt: null,
+	retriesWaiting: 0,
+	deadLetters: 0,
+};
 
 export function addGauges(a: Gauges, b: Gauges): Gauges {
 	return {
 		projects: a.projects + b.projects,
 		webhooks: a.webhooks + b.webhooks,
 		backlog: a.backlog + b.backlog,
+		pausedBacklog: a.pausedBacklog + b.pausedBacklog,
 		oldestAt: earlier(a.oldestAt, b.oldestAt),
 		retriesWaiting: a.retriesWaiting + b.retriesWaiting,
 		deadLetters: a.deadLetters + b.deadLetters,
