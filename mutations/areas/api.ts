@@ -95,6 +95,23 @@ export const API = [
 			},
 		],
 	),
+	...of("server/src/api/metrics.ts", inApi("node-metrics"), [
+		{
+			name: "metrics-timeout-beyond-buckets",
+			find: "Math.min(responseMs / 1_000, attemptTimeoutS)",
+			replace: "responseMs / 1_000",
+			why: "Quantiles of attempts' durations exceed the timeout, or can't be told.",
+		},
+	]),
+	...of("server/src/api/metrics.ts", inApi("system"), [
+		{
+			name: "metrics-failures-without-cause",
+			find: "const cause = statusCode === null ? errorCode! : classOf(statusCode);",
+			replace: 'const cause = errorCode ?? "5xx";',
+			only: "failed attempts by cause",
+			why: "Redirects and refusals by receivers are counted as their errors.",
+		},
+	]),
 	...of("server/src/api/gauge-reader.ts", inApi("gauge-reader"), [
 		{
 			name: "gauges-wait-for-the-clock",

@@ -310,6 +310,12 @@ export const ENGINE_ACTOR = [
 			why: "The body is empty by the time it is sent, because the event's memory was freed.",
 		},
 		{
+			name: "attempt-lag-of-retries",
+			find: "return this.retry === null ? Math.max(0, startedAt - this.#publishedAt) : null;",
+			replace: "return Math.max(0, startedAt - this.#publishedAt);",
+			why: "While receivers fail, their retries make Posthorn look late.",
+		},
+		{
 			name: "attempt-delay-from-start",
 			find: "outcome.endedAt + next.delayMs",
 			replace: "outcome.startedAt + next.delayMs",

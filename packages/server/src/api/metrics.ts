@@ -62,11 +62,11 @@ export function createMetrics(attemptTimeoutMs: number) {
 	);
 	const requests = histogram(
 		"posthorn_http_request_duration_seconds",
-		"Duration of API requests by route, method and status class.",
+		"Duration of API requests, without streams and calls that wait, by route, method and status class.",
 		BUCKETS_S,
 		["route", "method", "status"],
 	);
-	const published = counter("posthorn_events_published_total", "Events committed to a log.");
+	const published = counter("posthorn_events_published_total", "Events that this node committed.");
 	const attempts = counter(
 		"posthorn_attempts_total",
 		"Attempts committed, by outcome: delivered, retrying or failed (dead-lettered).",
@@ -171,7 +171,7 @@ export function createMetrics(attemptTimeoutMs: number) {
 			stored("posthorn_backlog_oldest_age_seconds", age, ({ oldestAt }) =>
 				oldestAt === null ? 0 : Math.max(0, clock.now() - oldestAt) / 1_000,
 			);
-			const retries = "Deliveries waiting for their next attempt.";
+			const retries = "Deliveries waiting for a retry or a replay.";
 			stored("posthorn_retries_waiting", retries, ({ retriesWaiting }) => retriesWaiting);
 			const dead = "Dead-lettered deliveries that were neither replayed nor dismissed.";
 			stored("posthorn_dead_letters", dead, ({ deadLetters }) => deadLetters);

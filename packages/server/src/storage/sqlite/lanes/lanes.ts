@@ -233,7 +233,8 @@ export function readGauges(c: Connection, after: number): GaugeSlice {
 }
 
 const SLICE = `
-	SELECT l.webhook_no, w.project_no, w.status = 'paused' AS paused, l.retries_waiting AS "retriesWaiting", l.dead_letters AS "deadLetters"
+	SELECT l.webhook_no, w.project_no, w.status = 'paused' AS paused,
+		l.retries_waiting AS "retriesWaiting", l.dead_letters AS "deadLetters"
 	FROM lanes l JOIN webhooks w ON w.no = l.webhook_no
 	WHERE l.webhook_no > ? ORDER BY l.webhook_no LIMIT ${WEBHOOKS_A_SLICE}`;
 interface CountedLane extends Pick<Gauges, "retriesWaiting" | "deadLetters"> {
