@@ -145,6 +145,16 @@ describe("sharing projects", () => {
 		expect(new Set(values.get("pool")!.map(([, , value]) => value))).toEqual(
 			new Set(["publish", "settle", "engine", "access", "people", "waiting"]),
 		);
-		expect([...values.keys()].sort()).toEqual(["le", "node", "outcome", "pool", "rows", "state", "version", "why"]);
+		expect([...values.keys()].sort()).toEqual([
+			"cause",
+			"le",
+			"node",
+			"outcome",
+			"pool",
+			"rows",
+			"state",
+			"version",
+			"why",
+		]);
 	});
 });
