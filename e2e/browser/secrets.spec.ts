@@ -62,7 +62,19 @@ test("a webhook whose secret can't be read isn't shown as healthy", async ({ das
 		const list = await response.json();
 		await route.fulfill({ response, json: { ...list, data: list.data.map(unreadable) } });
 	});
+	await page.route("**/webhooks/health*", async (route) => {
+		const response = await route.fetch();
+		const list = await response.json();
+		const failing = (health: { webhook_id: string }) =>
+			health.webhook_id === id ? { ...health, state: "failing" } : health;
+		await route.fulfill({ response, json: { ...list, data: list.data.map(failing) } });
+	});
 	await page.goto(dashboard.project());
+	const attention = page
+		.getByRole("listitem")
+		.filter({ has: page.getByRole("link", { name: "How to fix it: Accounting" }) });
+	await expect(attention).toContainText("Nothing is sent: the service can't read its signing secret.");
+	await expect(attention).not.toContainText(/attempts|delivered/);
 	await expect(
 		page.getByText(/^Nothing is sent to .*Accounting.*: the service can't read its signing secret\./),
 	).toBeVisible();

@@ -153,8 +153,8 @@ export const REGISTRY = [
 		[
 			{
 				name: "alert-shows-path",
-				find: "webhook: { id, description, host, health },",
-				replace: "webhook: { id, description, host: webhook.url, health },",
+				find: "webhook: { id, description, host, health,",
+				replace: "webhook: { id, description, host: webhook.url, health,",
 				why: "Alerts, which are forwarded, contain tokens of receivers' URLs.",
 			},
 		],

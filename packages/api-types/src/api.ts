@@ -3797,7 +3797,7 @@ export interface components {
              */
             readonly webhook_id: string;
             /**
-             * @description Judged over the last 15 minutes; test events and deliveries closed without a request don't count. `failing`: at least 3 attempts in a row have failed over 60 seconds or more, or nothing was ever delivered, or fewer than 10% of at least 20 attempts were delivered. `unstable`: 2 or more attempts have failed, and at least 5% of them; or the last one failed and none was delivered. `idle`: the delivery log has no attempt.
+             * @description Judged over the last 15 minutes; test events and deliveries closed without a request don't count. `failing`: its secret can't be read, or at least 3 attempts in a row have failed over 60 seconds or more, or nothing was ever delivered, or fewer than 10% of at least 20 attempts were delivered. `unstable`: 2 or more attempts have failed, and at least 5% of them; or the last one failed and none was delivered. `idle`: the delivery log has no attempt.
              * @enum {string}
              */
             readonly state: "paused" | "failing" | "unstable" | "healthy" | "idle";

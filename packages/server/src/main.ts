@@ -245,7 +245,8 @@ async function build(
 			onSent: metrics.alerts(),
 		});
 	const onJudged: HealthCountOptions["onJudged"] = alerts?.report.bind(alerts);
-	const health = new HealthCount({ storage, clock, logger, onJudged });
+	const webhooks = new Webhooks({ storage, engine, guard, seal, clock, ids, limits: config });
+	const health = new HealthCount({ storage, secretState: webhooks.secretState, clock, logger, onJudged });
 	// Nothing waits for it: if it fails, another node counts a few minutes later.
 	undo.push(async () => void health.stop().catch(() => undefined));
 	let isReady = false;
@@ -259,7 +260,7 @@ async function build(
 		engine,
 		store,
 		projects: new Projects({ storage, engine, clock, ids }),
-		webhooks: new Webhooks({ storage, engine, guard, seal, clock, ids, limits: config }),
+		webhooks,
 		urlCheck: new UrlCheck({ guard, resolver: createResolver({ guard, clock }), clock, limits: config }),
 		apiKeys,
 		connectionLimits: { connections: Math.min(descriptors.api, CONNECTIONS.most) },

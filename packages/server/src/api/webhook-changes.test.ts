@@ -77,6 +77,12 @@ test.each(["unreadable", "lost"])("a webhook whose secret is %s gets its backlog
 	expect((await api.call("GET", webhook)).json).toMatchObject({ status: "active", secret_state: state });
 	const list = async () => (await api.call("GET", `${project}/webhooks`)).json.data;
 	expect(await list()).toMatchObject([{ secret_state: state }, { secret_state: "usable" }]);
+	// It was healthy, by its earlier delivery.
+	const health = (await api.call("GET", `${project}/webhooks/health?webhook_id=${webhookId}`)).json.data;
+	expect(health).toMatchObject([{ state: "failing" }]);
+	const [counted] = (await api.call("GET", `/v1/projects/health?project_id=${projectId}`)).json.data;
+	expect(counted).toMatchObject({ webhooks: { failing: 1 } });
+	await until("webhooks to be counted for the metrics", () => api.parts.health.read()?.failing === 1);
 	// Once the delivery before has been settled.
 	await until("two events to wait", async () => (await list())[0]!.backlog.events === 2);
 	const conflict = { status: 409, json: { detail: expect.stringContaining("Rotate the secret") } };

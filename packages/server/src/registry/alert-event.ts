@@ -48,6 +48,7 @@ function toEvent(
 
 function dataOf({ type, project, webhook, publicUrl }: Alert) {
 	const { id, description, health, figures } = webhook;
+	const { secretState } = figures;
 	const host = hostOf(new URL(webhook.url));
 	const dashboard = `${publicUrl}/p/${project.id}/webhooks/${id}`;
 	const waiting = waitingOf(figures);
@@ -56,7 +57,7 @@ function dataOf({ type, project, webhook, publicUrl }: Alert) {
 		text: `${sentencesOf(type, name, webhook).join(" ")} ${dashboard}`,
 		project_name: project.name,
 		// A path may contain a token.
-		webhook: { id, description, host, health },
+		webhook: { id, description, host, health, secret_state: secretState },
 		failing_since: isoTimeOrNull(figures.failingSince?.startedAt ?? null),
 		last_attempt: figures.lastAttempt && presentAttempt(figures.lastAttempt),
 		waiting,
@@ -79,12 +80,19 @@ function presentAttempt({ id, eventId, eventType, attempt, startedAt, statusCode
 }
 
 function sentencesOf(type: AlertType, name: string, { figures }: JudgedWebhook): string[] {
-	const { failingSince, deadLetters } = figures;
+	const { secretState, failingSince, deadLetters } = figures;
 	const count = waitingOf(figures);
 	const retried = count === 0 ? [] : [`${deliveries(count, "is", "are")} waiting to be retried.`];
 	const dead = deadLetters === 0 ? [] : [`${deliveries(deadLetters, "has", "have")} failed for good.`, TO_DO];
 	switch (type) {
 		case "webhook.failing": {
+			if (secretState !== "usable") {
+				const why =
+					secretState === "lost"
+						? "was lost with its seal key. Rotate it."
+						: "can't be read. Restore its seal key, or rotate the secret.";
+				return [`Nothing is sent to ${name}: its signing secret ${why}`, ...retried, ...dead];
+			}
 			const since = failingSince === null ? "" : ` since ${timeText(failingSince.startedAt)}`;
 			return [`${name} has been failing${since}.`, causeOf(figures), ...retried, ...dead];
 		}

@@ -83,7 +83,11 @@ function webhook(
 	const status = more.status ?? "active";
 	const all = {
 		...NO_FIGURES,
-		...{ status, lastAttempt: attempt("att_2", clock.now() - 1_000, { status: "delivered", statusCode: 200 }) },
+		...{
+			status,
+			secretState: "usable" as const,
+			lastAttempt: attempt("att_2", clock.now() - 1_000, { status: "delivered", statusCode: 200 }),
+		},
 		...(failingSince !== null && {
 			lastAttempt: attempt("att_9", clock.now() - 1_000),
 			failingSince: attempt(`att_${failingSince}`, failingSince),
@@ -122,7 +126,13 @@ test("reports once that a webhook keeps failing, and once that it is healthy aga
 				"The receiver returned 500. 12 deliveries are waiting to be retried. " +
 				"1 delivery has failed for good. Replay or dismiss them. https://hooks.example/p/proj_1/webhooks/wh_1",
 			project_name: "Candle Shop",
-			webhook: { id: "wh_1", description: "Accounting", host: "receiver.example", health: "failing" },
+			webhook: {
+				id: "wh_1",
+				description: "Accounting",
+				host: "receiver.example",
+				health: "failing",
+				secret_state: "usable",
+			},
 			failing_since: "2026-11-30T10:30:00.000Z",
 			last_attempt: {
 				...{ id: "att_9", event_id: "evt_7", event_type: "purchase.completed", attempt: 3 },
@@ -242,14 +252,64 @@ test("an attempt of a test isn't the next attempt of an alert", async () => {
 	expect(data).toMatchObject({ waiting: 0, next_attempt_at: null });
 });
 
-test("a pause ends a failure without an alert, and a failure after it is new", async () => {
+// Each time, it was reported as failing again.
+test("a failing webhook that is paused and resumed isn't reported again until it has recovered", async () => {
 	const { types } = node();
 	const since = clock.now();
 	await clock.advance(ALERTS.failingMs);
 	expect(await types(webhook(since))).toEqual(["webhook.failing"]);
-	expect(await types(webhook(since, {}, { status: "paused", health: "paused" }))).toEqual([]);
-	expect(await types(webhook(null))).toEqual([]);
+	for (let pause = 0; pause < 3; pause++) {
+		expect(await types(webhook(since, {}, { status: "paused" }))).toEqual([]);
+		expect(await types(webhook(since))).toEqual([]);
+	}
+	expect(await types(webhook(since, {}, { status: "paused" }))).toEqual([]);
+	expect(await types(webhook(null))).toEqual(["webhook.recovered"]);
 	expect(await types(webhook(since))).toEqual(["webhook.failing"]);
+});
+
+// Its earlier attempts had been delivered, so nobody was told that nothing is sent anymore.
+test.each([
+	["unreadable", "can't be read. Restore its seal key, or rotate the secret."],
+	["lost", "was lost with its seal key. Rotate it."],
+] as const)(
+	"a webhook whose secret is %s is reported once, and once that it is healthy again",
+	async (secretState, why) => {
+		const { report, types } = node();
+		const ids = new Set<string>();
+		for (let time = 0; time < 2; time++) {
+			const mute = () => webhook(null, { secretState });
+			expect(await types(mute())).toEqual([]);
+			await clock.advance(ALERTS.failingMs - 1);
+			expect(await types(mute())).toEqual([]);
+			await clock.advance(1);
+			const [alert] = await report(mute());
+			expect(alert).toMatchObject({
+				type: "webhook.failing",
+				data: {
+					text: `Nothing is sent to “Accounting” (receiver.example) of Candle Shop: its signing secret ${why} https://hooks.example/p/proj_1/webhooks/wh_1`,
+					webhook: { health: "failing", secret_state: secretState },
+				},
+			});
+			ids.add(alert.id);
+			expect(await types(mute())).toEqual([]);
+			const [recovered] = await report(webhook(null));
+			expect(recovered).toMatchObject({ type: "webhook.recovered", data: { webhook: { secret_state: "usable" } } });
+			ids.add(recovered.id);
+		}
+		expect(ids.size).toBe(4);
+	},
+);
+
+test("a webhook without a readable secret is reported once even if nothing was ever sent to it", async () => {
+	const { types } = node();
+	const mute = () => webhook(null, { ...NO_FIGURES, secretState: "unreadable" });
+	expect(await types(mute())).toEqual([]);
+	await clock.advance(ALERTS.failingMs);
+	expect(await types(mute())).toEqual(["webhook.failing"]);
+	expect(await types(mute())).toEqual([]);
+	// Its secret was rotated, then its first delivery arrived.
+	expect(await types(webhook(null, NO_FIGURES))).toEqual([]);
+	expect(await types(webhook(null))).toEqual(["webhook.recovered"]);
 });
 
 test("what isn't accepted is sent again, with the same id, and not if it has ended by then", async () => {

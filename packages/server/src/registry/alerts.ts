@@ -30,7 +30,7 @@ interface AlertsOptions {
 
 /** What was last reported about a webhook. */
 interface Reported {
-	/** The first attempt of the failure that was reported; null if none was, or it has ended. */
+	/** What tells the failure that was reported from others: usually its first attempt. Null if none was, or it has ended. */
 	readonly failing: string | null;
 	/** When a failure that wasn't reported yet was first seen, milliseconds since the Unix epoch; null without one. */
 	readonly seenAt: number | null;
@@ -149,7 +149,7 @@ export class Alerts {
 		const position = { projectId: project.id, webhookId: webhook.id };
 		if (this.#isStopped || this.#next !== null || !isBefore(this.#from, position)) return false;
 		const occasion = {
-			"webhook.failing": sinceOf(webhook),
+			"webhook.failing": failureOf(webhook, before),
 			"webhook.recovered": before.failing,
 			"webhook.dead_letters": webhook.figures.lastAttempt?.id,
 		}[type];
@@ -170,12 +170,13 @@ export class Alerts {
 
 /** The next alert about a webhook; null if there is nothing new. */
 function dueOf({ health, figures }: JudgedWebhook, reported: Reported, now: number): AlertType | null {
-	const { failingSince, deadLetters } = figures;
+	const { secretState, failingSince, deadLetters } = figures;
 	if (reported.failing !== null) {
 		if (health === "healthy") return "webhook.recovered";
 	} else if (health === "failing") {
 		// A receiver that restarts is back by then. One that accepts a request now and then has never failed for long.
-		const since = Math.min(failingSince?.startedAt ?? now, reported.seenAt ?? now);
+		const startedAt = secretState === "usable" ? failingSince?.startedAt : undefined;
+		const since = Math.min(startedAt ?? now, reported.seenAt ?? now);
 		if (now - since >= ALERTS.failingMs) return "webhook.failing";
 	}
 	return deadLetters > reported.deadLetters && !isRecent(reported.at, now) ? "webhook.dead_letters" : null;
@@ -187,27 +188,25 @@ const isRecent = (at: number, now: number): boolean => Math.abs(now - at) < ALER
 const isWorthKeeping = ({ failing, seenAt, deadLetters, at }: Reported, now: number): boolean =>
 	failing !== null || seenAt !== null || deadLetters > 0 || isRecent(at, now);
 
-/** The attempt since which it fails. */
-const sinceOf = ({ figures: { failingSince, lastAttempt } }: JudgedWebhook) =>
-	(failingSince ?? lastAttempt)?.id ?? null;
+/** The attempt since which it fails. Without a secret there may be none, or it may be that of an earlier failure. */
+const failureOf = ({ figures: { secretState, failingSince, lastAttempt } }: JudgedWebhook, { seenAt }: Reported) =>
+	secretState === "usable" ? ((failingSince ?? lastAttempt)?.id ?? null) : `${secretState} ${seenAt}`;
 
 function reportedBy(type: AlertType, webhook: JudgedWebhook, before: Reported, at: number): Reported {
 	const failing = {
-		"webhook.failing": sinceOf(webhook),
+		"webhook.failing": failureOf(webhook, before),
 		"webhook.recovered": null,
 		"webhook.dead_letters": before.failing,
 	}[type];
 	return { ...seenBy(webhook, { ...before, failing }, at), deadLetters: webhook.figures.deadLetters, at };
 }
 
-/** What is known without an alert. A pause ends a failure, and replays and dismissals end dead letters. */
+/** What is known without an alert. Only a recovery ends a failure; replays and dismissals end dead letters. */
 function seenBy({ health, figures }: JudgedWebhook, before: Reported, now: number): Reported {
-	const isOver = health === "paused" || health === "idle";
-	const failing = isOver ? null : before.failing;
 	return {
-		failing,
+		failing: before.failing,
 		// The clock may have been ahead.
-		seenAt: health === "failing" && failing === null ? Math.min(before.seenAt ?? now, now) : null,
+		seenAt: health === "failing" && before.failing === null ? Math.min(before.seenAt ?? now, now) : null,
 		deadLetters: Math.min(before.deadLetters, figures.deadLetters),
 		at: before.at,
 	};

@@ -20,6 +20,7 @@ function counting(storage: HealthCountOptions["storage"], clock = new VirtualClo
 	const time = { now: () => START + clock.elapsed(), elapsed: () => clock.elapsed() };
 	const count = new HealthCount({
 		storage,
+		secretState: () => "usable",
 		logger,
 		clock: {
 			...time,

@@ -2,7 +2,14 @@ import { type Clock, restAfter, sleep } from "../base/clock.ts";
 import { pagesOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
 import { type Project, type Storage, StorageError } from "../storage/port.ts";
-import { HEALTH_STATES, type HealthState, type JudgedWebhook, judgeWebhooks, noHealthCounts } from "./health.ts";
+import {
+	HEALTH_STATES,
+	type HealthState,
+	type JudgedWebhook,
+	judgeWebhooks,
+	noHealthCounts,
+	type SecretStateOf,
+} from "./health.ts";
 
 export type HealthCounts = Readonly<Record<HealthState, number>>;
 
@@ -10,6 +17,7 @@ export interface HealthCountOptions {
 	readonly storage: Pick<Storage, "listProjects" | "listWebhooks" | "readHealth" | "getSetting" | "replaceSetting"> & {
 		readonly peers: object | null;
 	};
+	readonly secretState: SecretStateOf;
 	readonly clock: Clock;
 	readonly logger: Logger;
 	/** Called with each project of a pass, which continues once this has resolved. */
@@ -131,13 +139,13 @@ export class HealthCount {
 
 	/** @returns null if it ended early: the service stops, or it's no longer this node's turn */
 	async #count(isOurs: () => boolean | Promise<boolean>): Promise<HealthCounts | null> {
-		const { storage, clock, onJudged } = this.#options;
+		const { storage, secretState, clock, onJudged } = this.#options;
 		const counts = noHealthCounts();
 		for await (const project of pagesOf((page) => storage.listProjects(page))) {
 			if (this.#stopped || !(await isOurs())) return null;
 			const begun = clock.elapsed();
 			const webhooks: JudgedWebhook[] = [];
-			for await (const step of judgeWebhooks(storage, project.id, clock.now())) webhooks.push(...step);
+			for await (const step of judgeWebhooks(storage, secretState, project.id, clock.now())) webhooks.push(...step);
 			for (const { health } of webhooks) counts[health]++;
 			const restMs = restAfter(clock, begun, REST_FACTOR, REST_MAX_MS);
 			await onJudged?.(project, webhooks);

@@ -15,6 +15,7 @@ const attempt = (startedAt: number): AttemptSummary => ({
 /** By default: one that has worked, whose last attempt was delivered in the window. */
 const figures = (about: Partial<HealthFigures> = {}): HealthFigures => ({
 	status: "active",
+	secretState: "usable",
 	lastAttempt: attempt(NOW - MINUTE),
 	failingSince: null,
 	failedInARow: 0,
@@ -43,6 +44,14 @@ test("a paused webhook is paused; one never attempted is idle", () => {
 	);
 	// A test was delivered, and nothing else was sent.
 	expect(stateOf(figures({ lastAttempt: null, recent: { delivered: 0, failed: 0 } }))).toBe("idle");
+});
+
+test("failing: nothing can be signed, whatever earlier attempts say", () => {
+	for (const secretState of ["unreadable", "lost"] as const) {
+		expect(stateOf(figures({ secretState }))).toBe("failing");
+		expect(stateOf(figures({ secretState, lastAttempt: null, lastDeliveredAt: null }))).toBe("failing");
+		expect(stateOf(figures({ secretState, status: "paused" }))).toBe("paused");
+	}
 });
 
 test("failing: three attempts in a row have failed, over a minute", () => {

@@ -5,6 +5,7 @@
  * Attempts of test events don't count, nor do deliveries that were closed without a request.
  */
 import { LOG_READS } from "../base/budgets.ts";
+import type { SecretState } from "../engine/signing-keys.ts";
 import type { Storage, Webhook, WebhookHealth, WebhookStatus } from "../storage/port.ts";
 
 export const HEALTH_STATES = ["paused", "failing", "unstable", "healthy", "idle"] as const;
@@ -45,6 +46,8 @@ export const healthWindowStart = (now: number): number =>
 export interface HealthFigures
 	extends Pick<WebhookHealth, "recent" | "failedInARow" | "lastDeliveredAt" | "lastAttempt" | "failingSince"> {
 	readonly status: WebhookStatus;
+	/** Whether its requests can be signed. If not, nothing is sent. */
+	readonly secretState: SecretState;
 }
 
 /** The figures of a webhook that has none yet. */
@@ -60,8 +63,10 @@ export const NO_FIGURES: Omit<WebhookHealth, "webhookId"> = {
 
 /** @param figures read with `since` at {@link healthWindowStart} */
 export function healthOf(figures: HealthFigures, now: number): HealthState {
-	const { status, recent, lastAttempt } = figures;
+	const { status, secretState, recent, lastAttempt } = figures;
 	if (status === "paused") return "paused";
+	// Earlier attempts say nothing anymore.
+	if (secretState !== "usable") return "failing";
 	if (lastAttempt === null) return "idle";
 	const attempts = recent.delivered + recent.failed;
 	if (failsInARow(figures, now) || mostFail(figures)) return "failing";
@@ -110,9 +115,13 @@ export interface JudgedWebhook extends Webhook {
 	readonly health: HealthState;
 }
 
+/** Whether requests to a webhook can be signed. */
+export type SecretStateOf = (webhook: Webhook) => SecretState;
+
 /** All webhooks of a project with their health, oldest first, in steps between which others can read. */
 export async function* judgeWebhooks(
 	storage: Pick<Storage, "listWebhooks" | "readHealth">,
+	secretState: SecretStateOf,
 	projectId: string,
 	now: number,
 ): AsyncGenerator<readonly JudgedWebhook[], void> {
@@ -122,7 +131,8 @@ export async function* judgeWebhooks(
 		const ids = webhooks.map(({ id }) => id);
 		const read = await readHealthOf(storage, projectId, ids, now);
 		yield webhooks.map((webhook) => {
-			const figures = { ...(read.get(webhook.id) ?? NO_FIGURES), status: webhook.status };
+			const { status } = webhook;
+			const figures = { ...(read.get(webhook.id) ?? NO_FIGURES), status, secretState: secretState(webhook) };
 			return { ...webhook, figures, health: healthOf(figures, now) };
 		});
 		after = ids.at(-1);

@@ -232,9 +232,8 @@ export class Webhooks {
 	}
 
 	/** Whether requests to the webhook can be signed. */
-	secretState({ id: webhookId, sealedDigest }: Webhook): SecretState {
-		return secretStateOf(this.#options.seal, { webhookId, sealedDigest });
-	}
+	readonly secretState = ({ id: webhookId, sealedDigest }: Webhook): SecretState =>
+		secretStateOf(this.#options.seal, { webhookId, sealedDigest });
 
 	async view(webhook: Webhook): Promise<WebhookView> {
 		return (await this.#views(webhook.projectId, [webhook]))[0]!;

@@ -174,6 +174,7 @@ export class TestApi {
 		const store = startStore({ ...own, maxEventBytes: config.maxEventBytes, basketIdleMs });
 		const passwords = new Passwords(CHEAP);
 		const accounts = startAccounts({ ...own, clock: options.peopleClock ?? clock, disk: clock, passwords });
+		const webhooks = new Webhooks({ ...own, guard, seal, limits });
 		const parts: ApiParts = {
 			...own,
 			...accounts,
@@ -183,7 +184,7 @@ export class TestApi {
 			config,
 			metrics,
 			projects: new Projects(own),
-			webhooks: new Webhooks({ ...own, guard, seal, limits }),
+			webhooks,
 			urlCheck: new UrlCheck({ guard, resolver: createResolver({ guard, clock }), clock, limits }),
 			dashboardFolder: null,
 			changes,
@@ -191,7 +192,7 @@ export class TestApi {
 			references: new References(own),
 			shortages: { current: null },
 			retention: { hold: null, notice: null, confirm: async () => {} },
-			health: new HealthCount(own),
+			health: new HealthCount({ ...own, secretState: webhooks.secretState }),
 			quarantine: { mark: null, read: async () => null, release: async () => false },
 			ready: () => true,
 			apiKeys: new ApiKeys({ ...own, operatorKey: new OperatorKey(keyHash(OPERATOR_KEY)) }),

@@ -17,7 +17,7 @@ export interface WebhookFacts {
 	readonly secret_state?: "usable" | "unreadable" | "lost";
 }
 
-/** Whether nothing is sent to an active webhook, because nothing can be signed. Its health says how earlier attempts went. */
+/** Whether nothing is sent to an active webhook, because nothing can be signed. Its health is failing. */
 export const lacksSecret = ({ status, secret_state = "usable" }: Pick<WebhookFacts, "status" | "secret_state">) =>
 	status !== "paused" && secret_state !== "usable";
 

@@ -113,19 +113,22 @@ interface FailingRowProps extends FailingWebhook {
 	now: number;
 }
 
+const MUTE = "Nothing is sent: the service can't read its signing secret";
+
 function FailingRow({ projectId, webhook, health, incident, now }: FailingRowProps) {
 	const recovery = useRecovery(projectId, health, now);
-	const failsNow = health.failing_since !== null;
+	const isMute = lacksSecret(webhook);
+	const failsNow = isMute || health.failing_since !== null;
 	return (
 		<li className={classes.row}>
 			<div className={classes.words}>
 				<div className={classes.head}>
 					{webhookName(webhook)}
-					<HealthState state={health.state} lacksSecret={lacksSecret(webhook)} />
+					<HealthState state={health.state} lacksSecret={isMute} />
 				</div>
 				<p>
-					{health.state === "failing" ? failingSince(health, now) : unstableWords(health)}.{" "}
-					{recovery === null ? null : `${recovery.words} `}
+					{isMute ? MUTE : health.state === "failing" ? failingSince(health, now) : unstableWords(health)}.{" "}
+					{isMute || recovery === null ? null : `${recovery.words} `}
 					<Outlook health={health} incident={incident} now={now} />
 				</p>
 			</div>

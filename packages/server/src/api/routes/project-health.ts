@@ -31,7 +31,7 @@ const ProjectHealthQuery = strictObject({
 	}),
 });
 
-export function projectHealthRoutes({ storage, members, clock }: ApiParts): Route[] {
+export function projectHealthRoutes({ storage, webhooks, members, clock }: ApiParts): Route[] {
 	/** Whether the caller may see the webhooks of a project, and it has the app for them. */
 	async function isVisible(principal: Principal, projectId: string): Promise<boolean> {
 		if (!isId("project", projectId)) return false;
@@ -59,15 +59,15 @@ export function projectHealthRoutes({ storage, members, clock }: ApiParts): Rout
 				// step, which also ends the call if its client has left or lost its access.
 				for (const projectId of new Set(query.project_id)) {
 					if (!(await heavy(() => isVisible(call.principal, projectId)))) continue;
-					const webhooks = noHealthCounts();
+					const counts = noHealthCounts();
 					let deadLetters = 0;
-					const steps = judgeWebhooks(storage, projectId, clock.now());
+					const steps = judgeWebhooks(storage, webhooks.secretState, projectId, clock.now());
 					for (let step = await heavy(() => steps.next()); !step.done; step = await heavy(() => steps.next()))
 						for (const { health, figures } of step.value) {
-							webhooks[health]++;
+							counts[health]++;
 							deadLetters += figures.deadLetters;
 						}
-					data.push({ project_id: projectId, webhooks, dead_letters: deadLetters });
+					data.push({ project_id: projectId, webhooks: counts, dead_letters: deadLetters });
 				}
 				return { data };
 			},

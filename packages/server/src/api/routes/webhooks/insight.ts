@@ -85,7 +85,7 @@ const Stats = component("Stats")({
 const percent = (share: number) => `${share * 100}%`;
 const STATE_WORDS = [
 	`Judged over the last ${HEALTH.windowMinutes} minutes; test events and deliveries closed without a request don't count.`,
-	`\`failing\`: at least ${HEALTH.failingAttempts} attempts in a row have failed over ${HEALTH.failingSeconds} seconds or more, or nothing was ever delivered, or fewer than ${percent(HEALTH.failingShare)} of at least ${HEALTH.failingOf} attempts were delivered.`,
+	`\`failing\`: its secret can't be read, or at least ${HEALTH.failingAttempts} attempts in a row have failed over ${HEALTH.failingSeconds} seconds or more, or nothing was ever delivered, or fewer than ${percent(HEALTH.failingShare)} of at least ${HEALTH.failingOf} attempts were delivered.`,
 	`\`unstable\`: ${HEALTH.unstableAttempts} or more attempts have failed, and at least ${percent(HEALTH.unstableShare)} of them; or the last one failed and none was delivered.`,
 	"`idle`: the delivery log has no attempt.",
 ].join(" ");
@@ -160,13 +160,13 @@ const completeSince = (at: number): number => Math.ceil(at / HOUR_MS) * HOUR_MS;
 
 /** @param day the webhook's last 24 hours by the hour */
 function presentHealth(
-	{ webhook, backlog }: WebhookView,
+	{ webhook, backlog, secretState }: WebhookView,
 	health: Omit<port.WebhookHealth, "webhookId"> = NO_FIGURES,
 	day: port.Stats,
 	{ now, retentionMs }: { readonly now: number; readonly retentionMs: number },
 ): Static<typeof WebhookHealth> {
 	const { lastAttempt, failingSince, recent, lastDeliveredAt, waiting, deadLetters } = health;
-	const figures = { ...health, status: webhook.status };
+	const figures = { ...health, status: webhook.status, secretState };
 	return {
 		webhook_id: webhook.id,
 		state: healthOf(figures, now),
