@@ -443,13 +443,27 @@ test("nothing more of a project is sent once the service stops", async () => {
 test("a project's alerts are limited in each pass, and none is forgotten", async () => {
 	const { report } = node();
 	const all = Array.from({ length: ALERTS.perProject + 3 }, (_, i) =>
-		webhook(null, { deadLetters: 1 }, { id: `wh_${i}` }),
+		webhook(null, { deadLetters: 1 }, { id: `wh_${String(i).padStart(2, "0")}` }),
 	);
 	const first = await report(...all);
 	const second = await report(...all);
 	expect([first.length, second.length]).toEqual([ALERTS.perProject, 3]);
 	expect(new Set([...first, ...second].map(({ data }) => data.webhook.id)).size).toBe(all.length);
 	expect(await report(...all)).toEqual([]);
+});
+
+// If passes take over an hour, dead letters are due again by then: the first webhooks took every turn.
+test("a project whose webhooks all have something new in each pass reports each in turn", async () => {
+	const { report } = node();
+	const ids = Array.from({ length: 2 * ALERTS.perProject + 3 }, (_, i) => `wh_${String(i).padStart(2, "0")}`);
+	const passes: string[][] = [];
+	for (let pass = 1; pass <= 4; pass++) {
+		const alerts = await report(...ids.map((id) => webhook(null, { deadLetters: pass }, { id })));
+		passes.push(alerts.map(({ data }) => data.webhook.id));
+		await clock.advance(ALERTS.deadLettersMs);
+	}
+	const turns = [0, 1, 2].map((turn) => ids.slice(turn * ALERTS.perProject, (turn + 1) * ALERTS.perProject));
+	expect(passes).toEqual([...turns, turns[0]]);
 });
 
 test("another node, or the next process, knows what was reported", async () => {

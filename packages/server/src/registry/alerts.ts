@@ -71,6 +71,11 @@ export class Alerts {
 	 */
 	#from = START;
 	#next: Position | null = null;
+	/**
+	 * By project, where the last pass used up its number of alerts. The next one skips its webhooks up to there, in case
+	 * the first ones have something new in every pass.
+	 */
+	readonly #limitedAt = new Map<string, string>();
 	/** What should have been stored about projects, in position of what is, if that has failed. */
 	readonly #unstored = new Map<string, { readonly from: string | null; readonly to: string }>();
 
@@ -128,12 +133,15 @@ export class Alerts {
 		const unstored = this.#unstored.get(project.id);
 		const reported = parseReported(unstored?.from === stored ? unstored!.to : stored);
 		const next: Record<string, Reported> = {};
+		const from = this.#limitedAt.get(project.id) ?? "";
+		this.#limitedAt.delete(project.id);
 		let left: number = ALERTS.perProject;
 		for (const webhook of webhooks) {
 			const before = reported[webhook.id] ?? NOTHING;
 			const type = dueOf(webhook, before, clock.now());
-			const isReported = type !== null && left > 0 && (await this.#send(type, project, webhook, before));
-			if (isReported) left--;
+			const isTaken = type !== null && left > 0 && webhook.id > from;
+			const isReported = isTaken && (await this.#send(type, project, webhook, before));
+			if (isReported && --left === 0) this.#limitedAt.set(project.id, webhook.id);
 			const after = isReported ? reportedBy(type, webhook, before, clock.now()) : seenBy(webhook, before, clock.now());
 			if (isWorthKeeping(after, clock.now())) next[webhook.id] = after;
 		}
