@@ -14,7 +14,11 @@ afterEach(() => memory.world.dispose());
 const NONE: HealthCounts = { paused: 0, failing: 0, unstable: 0, healthy: 0, idle: 0 };
 
 /** Its own clock is exact; storage's stays at {@link START}. */
-function counting(storage: HealthCountOptions["storage"], clock = new VirtualClock()) {
+function counting(
+	storage: HealthCountOptions["storage"],
+	clock = new VirtualClock(),
+	onJudged?: HealthCountOptions["onJudged"],
+) {
 	const warnings: unknown[] = [];
 	const logger = { warn: (...args: unknown[]) => warnings.push(args) } as never;
 	const time = { now: () => START + clock.elapsed(), elapsed: () => clock.elapsed() };
@@ -22,6 +26,7 @@ function counting(storage: HealthCountOptions["storage"], clock = new VirtualClo
 		storage,
 		secretState: () => "usable",
 		logger,
+		onJudged,
 		clock: {
 			...time,
 			setTimeout: (fn, ms) => clock.setTimeout(fn, ms),
@@ -158,6 +163,42 @@ test("one of several nodes counts, and the others show its result; another takes
 	second!.count.read();
 	await second!.settle();
 	expect([second!.count.read(), reads]).toEqual([{ ...NONE, idle: 1 }, 4]);
+});
+
+// Alerts waited until such a node happened to begin a pass.
+test("passes of nodes without alerts don't take the turn of one that sends them", async () => {
+	const { world } = memory;
+	await world.webhook(await world.project(), ["a"]);
+	const clock = new VirtualClock();
+	const passes: string[] = [];
+	const { storage } = world;
+	const plain = counting(
+		reading({}, (p) => {
+			passes.push("plain");
+			return storage.readHealth(p);
+		}),
+		clock,
+	);
+	const alerting = counting(
+		reading({}, (p) => storage.readHealth(p)),
+		clock,
+		async () => void passes.push("alerting"),
+	);
+	for (let minute = 0; minute < 3; minute++) {
+		for (const { count, settle } of [plain, alerting]) {
+			count.read();
+			await settle();
+			expect(count.read()).toEqual({ ...NONE, idle: 1 });
+		}
+		await clock.advance(60_000);
+	}
+	expect(passes).toEqual(["plain", "alerting", "plain", "alerting", "plain", "alerting"]);
+	// Its own pass is enough for the others.
+	alerting.count.read();
+	await alerting.settle();
+	plain.count.read();
+	await plain.settle();
+	expect(passes.slice(6)).toEqual(["alerting"]);
 });
 
 // Two nodes counted once a pass took longer than ten minutes.

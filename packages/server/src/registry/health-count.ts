@@ -44,11 +44,13 @@ interface SharedCount {
 	/** The last result, and when it was complete. */
 	readonly counts: HealthCounts | null;
 	readonly at: number;
+	/** When the last pass of a node that sends alerts was complete; 0 if there was none. */
+	readonly alertsAt: number;
 	/** When a node last reported that it counts; 0 if none does. */
 	readonly countingAt: number;
 }
 
-const NONE: SharedCount = { counts: null, at: 0, countingAt: 0 };
+const NONE: SharedCount = { counts: null, at: 0, alertsAt: 0, countingAt: 0 };
 
 /**
  * Judges the webhooks of all projects, to count them by their health for the metrics, and for alerts. A pass begins when
@@ -98,7 +100,7 @@ export class HealthCount {
 	}
 
 	async #refresh(): Promise<void> {
-		const { storage, clock } = this.#options;
+		const { storage, clock, onJudged } = this.#options;
 		if (storage.peers === null) {
 			this.#counts = await this.#count(() => true);
 			return;
@@ -109,14 +111,16 @@ export class HealthCount {
 		// Clocks may differ, or have been ahead.
 		const isWithin = (at: number, ms: number) => Math.abs(now - at) < ms;
 		const isCounting = isWithin(shared.countingAt, TURN_MS);
-		if (isCounting || isWithin(shared.at, EVERY_MS))
+		// Passes of nodes without alerts send none.
+		const lastAt = onJudged === undefined ? shared.at : shared.alertsAt;
+		if (isCounting || isWithin(lastAt, EVERY_MS))
 			this.#counts = isCounting || isWithin(shared.at, STALE_MS) ? shared.counts : null;
 		else if (!this.#stopped) await this.#countInTurn(new Turn(storage, value), shared);
 	}
 
 	/** Counts for all nodes, unless another node begins first. @param shared the last result, which is kept until the end */
 	async #countInTurn(turn: Turn, shared: SharedCount): Promise<void> {
-		const { clock } = this.#options;
+		const { clock, onJudged } = this.#options;
 		let reportedAt = 0;
 		const report = () => {
 			reportedAt = clock.elapsed();
@@ -128,7 +132,10 @@ export class HealthCount {
 		try {
 			if (!(await report())) return;
 			const counts = await this.#count(() => clock.elapsed() - reportedAt < REPORT_MS || report());
-			if (counts !== null && (await turn.write({ counts, at: clock.now(), countingAt: 0 }))) this.#counts = counts;
+			if (counts === null) return;
+			const at = clock.now();
+			const alertsAt = onJudged === undefined ? shared.alertsAt : at;
+			if (await turn.write({ counts, at, alertsAt, countingAt: 0 })) this.#counts = counts;
 		} catch (error) {
 			await end().catch(() => undefined);
 			throw error;
@@ -188,9 +195,11 @@ class Turn {
 function parseShared(value: string | null): SharedCount {
 	if (value === null) return NONE;
 	try {
-		const { counts, at, countingAt } = JSON.parse(value) as Partial<Record<keyof SharedCount, unknown>>;
+		const { counts, at, alertsAt, countingAt } = JSON.parse(value) as Partial<Record<keyof SharedCount, unknown>>;
 		if (typeof at !== "number" || typeof countingAt !== "number") return NONE;
-		return { counts: isCounts(counts) ? counts : null, at, countingAt };
+		// Nodes of earlier versions don't write it.
+		const lastAlertsAt = typeof alertsAt === "number" ? alertsAt : 0;
+		return { counts: isCounts(counts) ? counts : null, at, alertsAt: lastAlertsAt, countingAt };
 	} catch {
 		return NONE;
 	}
