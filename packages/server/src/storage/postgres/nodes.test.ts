@@ -90,6 +90,16 @@ describe("many nodes on one database", () => {
 		expect(row).toEqual({ version: 1000 });
 	});
 
+	// "relation … already exists" said nothing about the missing one.
+	test("a database whose versions are missing is refused and left unchanged", async () => {
+		await (await node()).close();
+		await server.execute("ALTER TABLE posthorn.schema_versions RENAME TO versions", url);
+		const message = expect.stringContaining("posthorn.schema_versions is missing");
+		await expect(migratePostgres(url)).rejects.toMatchObject({ code: "unusable", message });
+		await server.execute("ALTER TABLE posthorn.versions RENAME TO schema_versions", url);
+		await (await node()).close();
+	});
+
 	test("leases use the database's clock: nodes whose clocks are hours apart neither steal nor miss one", async () => {
 		const [ahead, behind] = [
 			await node({ now: () => Date.now() + HOUR }),

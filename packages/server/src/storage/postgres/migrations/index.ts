@@ -160,6 +160,15 @@ async function createVersionTable(client: Client): Promise<void> {
 	// Even with IF NOT EXISTS, PostgreSQL wants the permission to create schemas, which the owner of this one needn't have.
 	const { rows } = await client.query("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'posthorn'");
 	if (rows.length === 0) await client.query("CREATE SCHEMA posthorn");
+	const { rows: tables } = await client.query(
+		"SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'posthorn' AND tablename = 'projects'",
+	);
+	if (tables.length > 0)
+		throw new StorageError(
+			"unusable",
+			"The table posthorn.schema_versions is missing, but others exist. If it was renamed or moved, undo that; " +
+				"otherwise restore a backup.",
+		);
 	await client.query(`
 		CREATE TABLE posthorn.schema_versions (
 			version integer PRIMARY KEY,
