@@ -131,7 +131,7 @@ test.each(["SQLite", "PostgreSQL"])(
 		expect((await shop.get(path)).body).toMatchObject({ status: "paused", secret_state: "lost" });
 		const audit = await shop.get(shop.path("/audit"));
 		expect(audit.body.data.slice(0, 2)).toMatchObject(
-			["webhook.secret_rotated", "webhook.paused"].map((action) => ({ action, detail: { reason: "seal_key_lost" } })),
+			["webhook.secret_lost", "webhook.paused"].map((action) => ({ action, detail: { reason: "seal_key_lost" } })),
 		);
 		const { body } = await shop.post(`${path}/rotate-secret`, {});
 		expect((await shop.get(path)).body).toMatchObject({ status: "paused", secret_state: "usable" });

@@ -4267,7 +4267,7 @@ export interface components {
             readonly at: string;
             readonly actor: components["schemas"]["Actor"];
             /** @enum {string} */
-            readonly action: "project.created" | "project.renamed" | "project.listened" | "app.installed" | "app.removed" | "webhook.created" | "webhook.changed" | "webhook.paused" | "webhook.resumed" | "webhook.skipped" | "webhook.secret_rotated" | "webhook.tested" | "webhook.deleted" | "api_key.created" | "api_key.revoked" | "member.invited" | "invitation.revoked" | "member.joined" | "member.role_changed" | "member.removed" | "delivery.replayed" | "deliveries.replayed" | "delivery.dismissed" | "deliveries.dismissed" | "delivery.retried" | "deliveries.retried" | "log.exported" | "sample.published" | "test.cancelled";
+            readonly action: "project.created" | "project.renamed" | "project.listened" | "app.installed" | "app.removed" | "webhook.created" | "webhook.changed" | "webhook.paused" | "webhook.resumed" | "webhook.skipped" | "webhook.secret_rotated" | "webhook.secret_lost" | "webhook.tested" | "webhook.deleted" | "api_key.created" | "api_key.revoked" | "member.invited" | "invitation.revoked" | "member.joined" | "member.role_changed" | "member.removed" | "delivery.replayed" | "deliveries.replayed" | "delivery.dismissed" | "deliveries.dismissed" | "delivery.retried" | "deliveries.retried" | "log.exported" | "sample.published" | "test.cancelled";
             readonly target: {
                 /** @example webhook */
                 readonly kind: string;

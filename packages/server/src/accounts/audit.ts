@@ -16,6 +16,7 @@ export const AUDIT_ACTIONS = [
 	"webhook.resumed",
 	"webhook.skipped",
 	"webhook.secret_rotated",
+	"webhook.secret_lost",
 	"webhook.tested",
 	"webhook.deleted",
 	"api_key.created",

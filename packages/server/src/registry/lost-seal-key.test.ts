@@ -49,7 +49,7 @@ test("after a crash at any step, the audit log names each webhook that was pause
 	}
 	expect(await findUnopened(storage, NEW)).toEqual({ starts: true, webhooks: [] });
 	expect(await recorded()).toContainEqual(["webhook.paused", "Accounting", lost, "operator_key"]);
-	expect(await recorded()).toContainEqual(["webhook.secret_rotated", "Accounting", lost, "operator_key"]);
+	expect(await recorded()).toContainEqual(["webhook.secret_lost", "Accounting", lost, "operator_key"]);
 	// It was paused before.
 	expect(await recorded()).not.toContainEqual(expect.arrayContaining(["webhook.paused", "https://receiver.example/"]));
 	expect((await storage.listWebhooks({ projectId, limit: 9 })).map(({ status }) => status).sort()).toEqual([

@@ -68,7 +68,7 @@ export async function replaceUnopened(
 		const record = (action: string) =>
 			storage.appendAudit({ id: ids.next("audit"), at: clock.now(), projectId, action, target, ...BY_OPERATOR });
 		if (status === "active") await record("webhook.paused");
-		await record("webhook.secret_rotated");
+		await record("webhook.secret_lost");
 		await storage.updateWebhook({ projectId, webhookId: id, patch: { status: "paused" } });
 		await storage.resealSecret({ projectId, webhookId: id, from: sealedDigest, ...sealLostSecret(seal, id) });
 		onReplaced(i + 1);

@@ -70,7 +70,7 @@ describe("auditSentence", () => {
 			"Anna paused the webhook Accounting, because the seal key was lost.",
 		],
 		[
-			entry("webhook.secret_rotated", { detail: { reason: "seal_key_lost" } }),
+			entry("webhook.secret_lost", { detail: { reason: "seal_key_lost" } }),
 			"Anna gave up the signing secret of the webhook Accounting, because the seal key was lost: rotate it before you resume the webhook.",
 		],
 	])("reads %o", (of, sentence) => {

@@ -91,10 +91,11 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 		from === "now" ? ", skipping its backlog" : ", starting with its backlog",
 	],
 	"webhook.skipped": () => ["skipped the pending deliveries of the webhook "],
-	"webhook.secret_rotated": ({ reason }) =>
-		reason === "seal_key_lost"
-			? ["gave up the signing secret of the webhook ", `${LOST}: rotate it before you resume the webhook`]
-			: ["rotated the signing secret of the webhook "],
+	"webhook.secret_rotated": () => ["rotated the signing secret of the webhook "],
+	"webhook.secret_lost": () => [
+		"gave up the signing secret of the webhook ",
+		`${LOST}: rotate it before you resume the webhook`,
+	],
 	"webhook.tested": ({ type }) => [`sent a test event${typeof type === "string" ? ` (${type})` : ""} to the webhook `],
 	"webhook.deleted": () => ["deleted the webhook "],
 	"api_key.created": () => ["created the API key "],
