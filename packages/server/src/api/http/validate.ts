@@ -111,11 +111,17 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-interface QuerySchema {
-	readonly properties?: Readonly<Record<string, { readonly type?: string; readonly default?: unknown }>>;
-	/** Those that are never undefined: each has a default, or has to be given. */
+export interface QuerySchema {
+	readonly properties?: Readonly<
+		Record<string, { readonly type?: string; readonly description?: string; readonly default?: unknown }>
+	>;
+	/** Those that are never undefined. */
 	readonly required?: readonly string[];
 }
+
+/** Whether a request must have a query parameter: it is required, and has no default. */
+export const isNeeded = ({ properties, required = [] }: QuerySchema, name: string): boolean =>
+	required.includes(name) && properties?.[name]?.default === undefined;
 
 const repeated = new WeakSet<object>();
 
@@ -134,8 +140,8 @@ const WHOLE_NUMBER = /^-?\d{1,15}$/;
 /**
  * Reads a route's query parameters by its schema. Text becomes a number only if it is written as a plain whole number;
  * a list may be repeated (`type=a&type=b`) or, unless it is {@link onlyRepeated}, separated by commas; anything else may
- * be given once. A missing one gets its default; a required one without a default is a fault if it is missing, and so are
- * unknown parameters. Pointers have the form `?name`.
+ * be given once. A missing one gets its default, or is a fault if {@link isNeeded}; so are unknown parameters. Pointers have
+ * the form `?name`.
  */
 export function readQuery(schema: TSchema | undefined, raw: Readonly<Record<string, unknown>>): QueryResult {
 	const { properties = {}, required = [] } = (schema ?? {}) as QuerySchema;

@@ -4,6 +4,7 @@ import { type Config, readConfig } from "../../config/index.ts";
 import { VERSION } from "../../version.ts";
 import { tooMany } from "../http/admission.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../http/problem.ts";
+import { isNeeded, type QuerySchema } from "../http/validate.ts";
 import { type ApiParts, PATH_IDS, type Route, ratesOf, scopeFor } from "../route.ts";
 import { apiRoutes } from "../routes/index.ts";
 import { factId } from "../routes/publishing/facts.ts";
@@ -197,11 +198,6 @@ function securityOf(route: Route): { readonly security?: readonly object[] } {
 	return scope === null ? {} : { security: [{ apiKey: [scope] }, { session: [] }] };
 }
 
-interface QuerySchema {
-	readonly properties?: Readonly<Record<string, { readonly description?: string; readonly default?: unknown }>>;
-	readonly required?: readonly string[];
-}
-
 function parametersOf(route: Route, components: Components): unknown[] {
 	const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
 		name,
@@ -209,11 +205,11 @@ function parametersOf(route: Route, components: Components): unknown[] {
 		required: true,
 		...described(PATH_PARAMETERS[name]!, components),
 	}));
-	const { properties = {}, required = [] } = (route.query ?? {}) as QuerySchema;
-	const inQuery = Object.entries(properties).map(([name, property]) => ({
+	const query = (route.query ?? {}) as QuerySchema;
+	const inQuery = Object.entries(query.properties ?? {}).map(([name, property]) => ({
 		name,
 		in: "query",
-		...(required.includes(name) && property.default === undefined && { required: true }),
+		...(isNeeded(query, name) && { required: true }),
 		...described(property, components),
 	}));
 	return [...inPath, ...inQuery];
