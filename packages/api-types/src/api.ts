@@ -1885,6 +1885,8 @@ export interface components {
         };
         readonly ProjectHealthList: {
             readonly data: readonly components["schemas"]["ProjectHealth"][];
+            /** @description The first of the given projects that wasn't counted, because the call took 10 seconds; null if all were. Ask for it and those after it in another call. */
+            readonly next_project_id: string | null;
         };
         /** @enum {string} */
         readonly KeyScope: "publish" | "read" | "manage";

@@ -57,8 +57,20 @@ const PROJECTS_HEALTH = ["projects", "health"] as const;
 export const projectsHealthQuery = (projectIds: readonly string[]) =>
 	queryOptions({
 		queryKey: [...PROJECTS_HEALTH, ...projectIds],
-		queryFn: async ({ signal }): Promise<readonly ProjectHealth[]> =>
-			(await api.get("/v1/projects/health", { query: { project_id: projectIds }, signal })).data,
+		queryFn: async ({ signal }): Promise<readonly ProjectHealth[]> => {
+			const found: ProjectHealth[] = [];
+			for (let rest = projectIds; rest.length > 0; ) {
+				const { data, next_project_id: next } = await api.get("/v1/projects/health", {
+					query: { project_id: rest },
+					signal,
+				});
+				found.push(...data);
+				// A service of an earlier version counts them all.
+				const at = rest.indexOf(next ?? "");
+				rest = at === -1 ? [] : rest.slice(at);
+			}
+			return found;
+		},
 		// A search groups the projects differently, and most of them are known.
 		placeholderData: () =>
 			queryClient

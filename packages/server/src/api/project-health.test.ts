@@ -146,12 +146,15 @@ describe("of projects with many webhooks", () => {
 		for (const gate of gates ?? []) gate();
 		gates = null;
 	};
+	let lateMs = 0;
 	beforeEach(async () => {
+		lateMs = 0;
 		reads = [];
 		gates = [];
 		api = await TestApi.start({
 			maxWebhooksPerProject: LOG_READS.webhooksPerStep + 1,
-			parts: ({ storage }) => ({
+			parts: ({ storage, clock }) => ({
+				clock: { ...clock, elapsed: () => clock.elapsed() + lateMs },
 				storage: new Proxy(storage, {
 					get(target, name) {
 						const verb: unknown = Reflect.get(target, name);
@@ -188,6 +191,24 @@ describe("of projects with many webhooks", () => {
 		expect((await waiting).status).toBe(200);
 		for (const { json } of await Promise.all(calls))
 			expect(json.data).toEqual([entry(large, { idle: LOG_READS.webhooksPerStep + 1 })]);
+	});
+
+	// A call for twenty large projects had no end.
+	test("leaves the rest to another call once it has taken too long", async () => {
+		const [next, last] = [await api.project(), await api.project()];
+		for (const project of [next, last]) await api.webhook(project);
+		const [counted, ...others] = [
+			entry(large, { idle: LOG_READS.webhooksPerStep + 1 }),
+			entry(next, { idle: 1 }),
+			entry(last, { idle: 1 }),
+		];
+		const calling = api.call("GET", query(large, next, last));
+		await until("its first step", () => reads.length === 1);
+		lateMs = LOG_READS.projectsHealthMs;
+		open();
+		// The project that it had begun is complete.
+		expect((await calling).json).toEqual({ data: [counted], next_project_id: idOf(next) });
+		expect((await api.call("GET", query(next, last))).json).toEqual({ data: others, next_project_id: null });
 	});
 
 	test("all keys of a project share its reads", async () => {

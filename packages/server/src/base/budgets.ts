@@ -155,6 +155,8 @@ export const LOG_READS = {
 	webhooksPerStep: 50,
 	/** The same for their statistics. */
 	statsPerStep: 8,
+	/** A call for the health of several projects begins no further one after this time, milliseconds. */
+	projectsHealthMs: 10_000,
 } as const;
 
 /** Finding events by what is in them. */

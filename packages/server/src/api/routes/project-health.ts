@@ -1,10 +1,11 @@
 import type { Static } from "typebox";
 import type { Principal } from "../../accounts/index.ts";
+import { LOG_READS } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
 import { judgeWebhooks, noHealthCounts } from "../../registry/health.ts";
 import { DEVELOPER_APP } from "../../registry/projects.ts";
 import { type ApiParts, type Route, routeIn } from "../route.ts";
-import { component, count, id, soughtId, strictObject, Type, wholeList } from "../schema.ts";
+import { component, count, id, orNull, soughtId, strictObject, Type } from "../schema.ts";
 import { SEVERAL } from "./log/log-filters.ts";
 
 const route = routeIn("Projects", "any");
@@ -20,6 +21,14 @@ const ProjectHealth = component("ProjectHealth")({
 	project_id: id("proj", "project"),
 	webhooks: WebhookCounts,
 	dead_letters: count("Dead-lettered deliveries that were neither replayed nor dismissed, without test events."),
+});
+
+const ProjectHealthList = component("ProjectHealthList")({
+	data: Type.Array(ProjectHealth),
+	next_project_id: orNull(
+		Type.String(),
+		`The first of the given projects that wasn't counted, because the call took ${LOG_READS.projectsHealthMs / 1_000} seconds; null if all were. Ask for it and those after it in another call.`,
+	),
 });
 
 const ProjectHealthQuery = strictObject({
@@ -50,14 +59,17 @@ export function projectHealthRoutes({ storage, webhooks, members, clock }: ApiPa
 			success: {
 				status: 200,
 				description: "The projects' health, in the order given.",
-				schema: wholeList("ProjectHealthList", ProjectHealth),
+				schema: ProjectHealthList,
 			},
 			async handler(call) {
 				const { query, heavy } = call;
+				const begun = clock.elapsed();
 				const data: Static<typeof ProjectHealth>[] = [];
 				// Not `heavy` as a whole: all projects may have 200,000 webhooks together. Other reads have a turn before each
 				// step, which also ends the call if its client has left or lost its access.
 				for (const projectId of new Set(query.project_id)) {
+					if (data.length > 0 && clock.elapsed() - begun >= LOG_READS.projectsHealthMs)
+						return { data, next_project_id: projectId };
 					if (!(await heavy(() => isVisible(call.principal, projectId)))) continue;
 					const counts = noHealthCounts();
 					let deadLetters = 0;
@@ -69,7 +81,7 @@ export function projectHealthRoutes({ storage, webhooks, members, clock }: ApiPa
 						}
 					data.push({ project_id: projectId, webhooks: counts, dead_letters: deadLetters });
 				}
-				return { data };
+				return { data, next_project_id: null };
 			},
 		}),
 	];
