@@ -166,6 +166,20 @@ test("large counts don't move the list on a wide window either", async ({ dashbo
 	}
 });
 
+test("health that the service counts in several calls is shown completely", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	for (const name of ["Second shop", "Third shop"]) await shop.post("/v1/projects", { name });
+	await dashboard.enter(page);
+	await page.route(HEALTH, async (route) => {
+		const [, next = null] = new URL(route.request().url()).searchParams.getAll("project_id");
+		const response = await route.fetch();
+		const { data } = await response.json();
+		await route.fulfill({ response, json: { data: data.slice(0, 1), next_project_id: next } });
+	});
+	await page.goto(`${dashboard.url}/projects`);
+	for (const name of ["A store", "Second shop", "Third shop"]) await expect(cell(page, name)).toHaveText("No webhooks");
+});
+
 test("a long list reads the health of the projects in sight, twenty at a time", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const ids = [shop.projectId];
