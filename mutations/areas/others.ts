@@ -58,6 +58,12 @@ export const OTHERS = [
 				replace: "",
 				why: "A busy webhook is failing for as long as its receiver restarts.",
 			},
+			{
+				name: "health-without-secret",
+				find: 'if (secretState !== "usable") return "failing";',
+				replace: "",
+				why: "A webhook to which nothing can be sent is healthy, and nobody is told.",
+			},
 		],
 	),
 	...of(

@@ -145,6 +145,30 @@ export const REGISTRY = [
 				replace: "",
 				why: "A restored database reports failures of the time of its backup.",
 			},
+			{
+				name: "alert-after-pause",
+				find: "		failing: before.failing,",
+				replace: '		failing: health === "paused" ? null : before.failing,',
+				why: "Pausing and resuming a failing webhook causes an alert each time.",
+			},
+			{
+				name: "alert-turns",
+				find: " && webhook.id > from",
+				replace: "",
+				why: "The first webhooks of a project can take every turn.",
+			},
+		],
+	),
+	...of(
+		"server/src/registry/health-count.ts",
+		["server/src/registry/health-count.test.ts"],
+		[
+			{
+				name: "alert-turn-taken",
+				find: "onJudged === undefined ? shared.at : shared.alertsAt;",
+				replace: "shared.at;",
+				why: "A node without a receiver of alerts makes all passes, and none is sent.",
+			},
 		],
 	),
 	...of(
