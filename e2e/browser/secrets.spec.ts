@@ -136,6 +136,7 @@ test("a new key comes with a command to try it, which publishes a sample once", 
 	await dialog.getByRole("button", { name: "Create key" }).click();
 	await expect(dialog).toContainText("Webhooks that receive delivery.success get it.");
 	await expect(dialog.getByRole("button", { name: "Done" })).toBeInViewport({ ratio: 1 });
+	await expect(dialog.getByRole("button", { name: "Copy key" })).toBeFocused();
 	await expectAccessible(page);
 	const command = (await dialog.getByLabel("command", { exact: true }).textContent()) ?? "";
 	const [url, authorization, body] = [/curl '(\S+)'/, /Authorization: ([^']+)'/, /-d '([^']+)'/].map(

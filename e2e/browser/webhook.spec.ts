@@ -177,18 +177,24 @@ test("rotating invalidates the old secret immediately", async ({ dashboard, page
 	const { id, secret: old } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
 	await dashboard.enter(page);
 	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
-	await page.getByRole("button", { name: "Rotate signing secret" }).click();
+	const rotate = page.getByRole("button", { name: "Rotate signing secret" });
+	await rotate.press("Enter");
 	const dialog = page.getByRole("dialog");
 	await expect(dialog).toContainText("The old secret stops working immediately");
-	await dialog.getByRole("button", { name: "Rotate now" }).click();
+	await dialog.getByRole("button", { name: "Rotate now" }).press("Enter");
 	const secret = (await dialog.getByTestId("secret").textContent()) ?? "";
 	expect(secret).not.toBe(old);
+	// The first dialog gave it back to the page below the second one.
+	await expect(dialog.getByRole("button", { name: "Copy signing secret" })).toBeFocused();
 
 	await shop.post(shop.path("/events"), purchase(1));
 	expect((await receiver.next()).verified, "with the old secret").toBe(false);
 	receiver.setSecret(secret);
 	await shop.post(shop.path("/events"), purchase(2));
 	expect((await receiver.next()).verified, "with the new secret").toBe(true);
+	await dialog.getByLabel("I've stored it").press("Space");
+	await dialog.getByRole("button", { name: "Done" }).press("Enter");
+	await expect(rotate).toBeFocused();
 });
 
 test("a paused webhook keeps its backlog, and resumes with or without it", async ({ dashboard, page }) => {

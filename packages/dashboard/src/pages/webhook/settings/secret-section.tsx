@@ -33,9 +33,12 @@ export function SecretSection({ projectId, webhook }: SettingsProps) {
 				title={`Rotate the signing secret of ${name}`}
 				action="Rotate now"
 				danger
-				onConfirm={async () =>
-					show({ title: `New signing secret of ${name}`, secret: await rotateSecret(projectId, webhook.id) })
-				}
+				onConfirm={async () => {
+					const secret = await rotateSecret(projectId, webhook.id);
+					// If it closed after the secret's dialog has opened, it would return the focus to the page below that.
+					setAsking(false);
+					show({ title: `New signing secret of ${name}`, secret });
+				}}
 			>
 				The old secret stops working immediately. From then on every request, including retries, is signed with the new
 				one. Requests that your receiver rejects until it has the new secret are retried for {retrySpan(plan)}.
