@@ -215,4 +215,38 @@ test("a long list reads the health of the projects in sight, twenty at a time", 
 	await expect(table(page).getByRole("row")).toHaveCount(1 + 11);
 	await expect(cell(page, "Shop 69")).toHaveText("No webhooks");
 	release();
+	await page.unrouteAll({ behavior: "wait" });
+
+	// Someone with many stores had to scroll past all that are fine.
+	const webhooks = { failing: 0, unstable: 0, healthy: 1, idle: 0, paused: 0 };
+	const troubled = new Map<string, object>([
+		[ids[7]!, { webhooks, dead_letters: 2 }],
+		[ids[42]!, { webhooks: { ...webhooks, failing: 1 } }],
+		[ids[60]!, { webhooks: { ...webhooks, unstable: 1 } }],
+	]);
+	await page.route(HEALTH, async (route) => {
+		const response = await route.fetch();
+		const { data, ...rest } = await response.json();
+		const changed = (one: { project_id: string }) => ({ ...one, ...troubled.get(one.project_id) });
+		await route.fulfill({ response, json: { data: data.map(changed), ...rest } });
+	});
+	await page.goto(`${dashboard.url}/projects`);
+	const only = page.getByRole("checkbox", { name: "Only what needs attention" });
+	await only.check();
+	await expect(page.getByText("3 of 70 projects match.")).toBeVisible();
+	await expect(table(page).locator("tbody tr")).toHaveText([
+		/^Shop 7.*2 to decide/,
+		/^Shop 42.*1 failing/,
+		/^Shop 60.*1 unstable/,
+	]);
+	await page.reload();
+	await expect(only).toBeChecked();
+	await expect(page.getByText("3 of 70 projects match.")).toBeVisible();
+	await expectAccessible(page);
+	troubled.clear();
+	await page.reload();
+	await expect(page.getByRole("heading", { name: "No project needs attention" })).toBeVisible();
+	await page.getByRole("button", { name: "Show all projects" }).click();
+	await expect(only).not.toBeChecked();
+	await expect(row(page, "Shop 69")).toBeVisible();
 });

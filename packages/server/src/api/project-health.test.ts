@@ -6,7 +6,9 @@ import { TestApi } from "../../test/api/api.ts";
 import { type Browser, invite, member, setUp } from "../../test/api/browser.ts";
 import { LOG_READS, RESPONSES } from "../base/budgets.ts";
 import { absentId } from "../base/ids.fixture.ts";
+import { Seal } from "../base/seal.ts";
 import { answered } from "../engine/send/receiver.fixture.ts";
+import { sealSecret } from "../engine/signing-keys.ts";
 import { Admission } from "./http/admission.ts";
 
 const HEALTH = "/v1/projects/health";
@@ -56,6 +58,19 @@ describe("of any projects", () => {
 		expect(await read(query(failing, quiet))).toEqual([one, other]);
 		expect(await read(query(quiet, failing, quiet))).toEqual([other, one]);
 		expect(await read(`${HEALTH}?project_id=${idOf(quiet)}&project_id=${idOf(failing)}`)).toEqual([other, one]);
+	});
+
+	// The list of projects showed such a store as healthy.
+	test("counts an active webhook whose secret can't be read as failing", async () => {
+		const project = await api.project();
+		const [projectId, webhookIds] = [idOf(project), [await api.webhook(project), await api.webhook(project)].map(idOf)];
+		await api.webhook(project);
+		for (const webhookId of webhookIds) {
+			const sealed = sealSecret(new Seal([Buffer.alloc(32, 8)]), "whsec_unknown", webhookId);
+			await api.storage.rotateSecret({ projectId, webhookId, ...sealed });
+		}
+		await api.call("PATCH", `${project}/webhooks/${webhookIds[0]}`, { body: { status: "paused" } });
+		expect(await read(query(project))).toEqual([entry(project, { failing: 1, idle: 1, paused: 1 })]);
 	});
 
 	test("leaves out projects that don't exist or lack the Developer app", async () => {

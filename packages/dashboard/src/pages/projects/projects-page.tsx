@@ -8,8 +8,9 @@ import { Page, PageHeader } from "../../ui/page/page.tsx";
 import { EmptyState } from "../../ui/page/states.tsx";
 import { NewProjectDialog } from "./new-project-dialog.tsx";
 import { ProjectFilter, ProjectsList } from "./projects-list.tsx";
-import { findProjects, foundSentence, MANY_PROJECTS, validateProjectsSearch } from "./search.ts";
+import { foundSentence, MANY_PROJECTS, type ProjectsSearch, validateProjectsSearch } from "./search.ts";
 import { SignInLinkDialog } from "./sign-in-link-dialog.tsx";
+import { useFoundProjects } from "./use-found-projects.ts";
 import { useProjects } from "./use-projects.ts";
 
 /** The projects that the user can see; the operator sees all, and creates them. */
@@ -17,16 +18,14 @@ export function ProjectsPage() {
 	const { account, projects } = useSession();
 	const [creating, create] = useDisclosure(false);
 	const [linking, link] = useDisclosure(false);
-	const { text = "" } = validateProjectsSearch({ ...useSearch({ from: "/signed-in/plain/projects" }) });
-	const list = useProjects(text !== "");
+	const search = validateProjectsSearch({ ...useSearch({ from: "/signed-in/plain/projects" }) });
+	const { text = "", attention = false } = search;
+	const isFiltered = text.trim() !== "" || attention;
+	const list = useProjects(text !== "" || attention);
+	const found = useFoundProjects(list, search);
 	const navigate = useNavigate();
-	const find = (next: string) =>
-		void navigate({
-			to: "/projects",
-			search: validateProjectsSearch({ text: next }),
-			replace: true,
-			resetScroll: false,
-		});
+	const find = (next: ProjectsSearch) =>
+		void navigate({ to: "/projects", search: next, replace: true, resetScroll: false });
 	const newProject = (
 		<Button leftSection={<IconPlus size={16} aria-hidden />} onClick={create.open}>
 			New project
@@ -47,8 +46,8 @@ export function ProjectsPage() {
 					) : null
 				}
 			>
-				{text.trim() !== "" && list.rows !== undefined && !list.hasMore
-					? foundSentence(list.rows.length, findProjects(list.rows, text).length)
+				{isFiltered && list.rows !== undefined && found.rows !== undefined && !found.isSearching
+					? foundSentence(list.rows.length, found.rows.length)
 					: projects.length === 0
 						? "A project is a store, with its events, its webhooks and its members."
 						: account.operator
@@ -57,8 +56,10 @@ export function ProjectsPage() {
 			</PageHeader>
 			{projects.length > 0 ? (
 				<>
-					{projects.length > MANY_PROJECTS || text !== "" ? <ProjectFilter text={text} onChange={find} /> : null}
-					<ProjectsList projects={list} text={text} onClear={() => find("")} />
+					{projects.length > MANY_PROJECTS || text !== "" || attention ? (
+						<ProjectFilter search={search} onChange={find} />
+					) : null}
+					<ProjectsList projects={list} found={found} search={search} onClear={() => find({})} />
 				</>
 			) : account.operator ? (
 				<EmptyState title="Create the first project" icon={<IconFolders size={26} />} action={newProject}>

@@ -10,28 +10,16 @@ import { type Column, DataTable } from "../../ui/page/data-table.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./projects-table.module.css";
 import { RenameDialog } from "./rename-dialog.tsx";
+import type { FoundProjects } from "./use-found-projects.ts";
 import { WebhooksCell } from "./webhooks-cell.tsx";
 
 export interface ProjectRow extends SessionProject {
 	readonly created_at?: string;
 }
 
-/** How many projects' health is requested together: the most that the API takes. */
-const TOGETHER = 20;
-
-const hasWebhooks = ({ apps }: ProjectRow) => apps.includes("developer");
-
-/** The projects whose health is requested together with each project's. */
-function groupsOf(rows: readonly ProjectRow[]): ReadonlyMap<string, readonly string[]> {
-	const ids = rows.filter(hasWebhooks).map(({ id }) => id);
-	const first = (index: number) => index - (index % TOGETHER);
-	return new Map(ids.map((id, index) => [id, ids.slice(first(index), first(index) + TOGETHER)]));
-}
-
-export function ProjectsTable({ rows }: { rows: readonly ProjectRow[] | undefined }) {
+export function ProjectsTable({ rows, groups }: Pick<FoundProjects, "rows" | "groups">) {
 	const navigate = useNavigate();
 	const [renaming, setRenaming] = useState<ProjectRow | null>(null);
-	const groups = groupsOf(rows ?? []);
 	const columns: readonly Column<ProjectRow>[] = [
 		{
 			key: "name",

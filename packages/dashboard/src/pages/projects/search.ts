@@ -8,12 +8,14 @@ export const MANY_PROJECTS = 8;
 export interface ProjectsSearch {
 	/** In the name or the id. */
 	readonly text?: string;
+	/** Only projects with failing or unstable webhooks, or failed deliveries to decide on. */
+	readonly attention?: boolean;
 }
 
-export function validateProjectsSearch({ text }: Record<string, unknown>): ProjectsSearch {
+export function validateProjectsSearch({ text, attention }: Record<string, unknown>): ProjectsSearch {
 	// The router reads a number as such.
 	const sought = typeof text === "string" || typeof text === "number" ? String(text) : "";
-	return sought === "" ? {} : { text: sought };
+	return { ...(sought !== "" && { text: sought }), ...(attention === true && { attention }) };
 }
 
 /** The projects whose name or id has the text, in the order given. */

@@ -1,0 +1,57 @@
+import { useQueries } from "@tanstack/react-query";
+import { type ProjectHealth, projectsHealthQuery } from "../../api/health.ts";
+import type { ProjectRow } from "./projects-table.tsx";
+import { findProjects, type ProjectsSearch } from "./search.ts";
+import type { useProjects } from "./use-projects.ts";
+
+/** How many projects' health is requested together: the most that the API takes. */
+const TOGETHER = 20;
+
+const hasWebhooks = ({ apps }: ProjectRow) => apps.includes("developer");
+
+/** For each project with webhooks, those whose health is requested together with its own. */
+export type HealthGroups = ReadonlyMap<string, readonly string[]>;
+
+function groupsOf(rows: readonly ProjectRow[]): HealthGroups {
+	const ids = rows.filter(hasWebhooks).map(({ id }) => id);
+	const groups = new Map<string, readonly string[]>();
+	for (let first = 0; first < ids.length; first += TOGETHER) {
+		const group = ids.slice(first, first + TOGETHER);
+		for (const id of group) groups.set(id, group);
+	}
+	return groups;
+}
+
+const needsAttention = ({ webhooks, dead_letters }: ProjectHealth) =>
+	webhooks.failing + webhooks.unstable + dead_letters > 0;
+
+export interface FoundProjects {
+	/** Undefined while they load. */
+	readonly rows: readonly ProjectRow[] | undefined;
+	readonly groups: HealthGroups;
+	/** Whether more may be found. */
+	readonly isSearching: boolean;
+}
+
+/** The projects that match; of those that need attention, also the ones whose health can't be read. */
+export function useFoundProjects(
+	{ rows, hasMore }: ReturnType<typeof useProjects>,
+	{ text = "", attention = false }: ProjectsSearch,
+): FoundProjects {
+	const named = rows && findProjects(rows, text);
+	const groups = groupsOf(named ?? []);
+	const requests = attention ? [...new Set(groups.values())] : [];
+	const read = useQueries({ queries: requests.map(projectsHealthQuery) });
+	const isSearching = (text !== "" || attention) && hasMore;
+	if (!attention || named === undefined) return { rows: named, groups, isSearching };
+	const ids = new Set(
+		read.flatMap(({ data = [], error }, index) =>
+			error === null ? data.filter(needsAttention).map(({ project_id }) => project_id) : requests[index]!,
+		),
+	);
+	return {
+		rows: named.filter(({ id }) => ids.has(id)),
+		groups,
+		isSearching: isSearching || read.some(({ isPending, isPlaceholderData }) => isPending || isPlaceholderData),
+	};
+}
