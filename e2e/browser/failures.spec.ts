@@ -50,6 +50,15 @@ test("older rows that can't be loaded are only requested again on demand", async
 		await expect(page.getByRole("row")).toHaveCount(61);
 		expect(asked).toBe(3);
 	}
+
+	// "And 55 more after these." led nowhere.
+	const [{ id }] = (await dashboard.shop.get(dashboard.shop.path("/webhooks"))).body.data;
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	await page.getByRole("link", { name: "Show 55 more in the log" }).click();
+	await expect(page).toHaveURL(dashboard.project(`/logs?webhook_id=${id}&state=waiting`));
+	await page.goto(dashboard.project());
+	await page.getByRole("link", { name: "Show all in the log" }).click();
+	await expect(page).toHaveURL(dashboard.project("/logs?state=waiting"));
 });
 
 // The service may return a page without rows although more follow.

@@ -86,6 +86,15 @@ test.describe("with an outage of many webhooks", () => {
 		await shop.patch(shop.path(`/webhooks/${accounting.id}`), { description: name });
 		await expect(incidents).toContainText(name);
 		await expectToFit(page.locator("html"));
+		// A button took the place of a single row.
+		const fix = page.getByRole("link", { name: /^(How to fix it|See what happened): / });
+		await expect(fix).toHaveCount(3);
+		const others = (await shop.get(shop.path("/webhooks"))).body.data.filter((webhook: { description: string }) =>
+			/^Other[123]$/.test(webhook.description),
+		);
+		for (const other of others) await shop.patch(shop.path(`/webhooks/${other.id}`), { status: "paused" });
+		await expect(fix).toHaveCount(4);
+		await expect(page.getByRole("button", { name: /^Show \d more$/ })).toHaveCount(0);
 	});
 });
 

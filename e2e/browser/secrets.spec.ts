@@ -78,6 +78,7 @@ test("a webhook whose secret can't be read isn't shown as healthy", async ({ das
 	await expect(
 		page.getByText(/^Nothing is sent to .*Accounting.*: the service can't read its signing secret\./),
 	).toBeVisible();
+	await expectAccessible(page);
 	for (const width of [1280, 390]) {
 		await page.setViewportSize({ width, height: 900 });
 		await page.goto(dashboard.project("/webhooks"));

@@ -136,7 +136,7 @@ describe("projectSentence", () => {
 			"2 of 4 webhooks are failing: Accounting, b.example.",
 		);
 		expect(projectSentence(four, healths(FAILING, FAILING, FAILING, FAILING), NOW)).toBe(
-			"All 4 webhooks are failing: Accounting, b.example, c.example and others.",
+			"All 4 webhooks are failing: Accounting, b.example, c.example and 1 other.",
 		);
 	});
 
@@ -265,6 +265,19 @@ describe("of a webhook whose secret can't be read", () => {
 			`Nothing is sent to ${isolated("Accounting")}: the service can't read its signing secret. No webhook is failing: 1 is healthy.`,
 		);
 		expect(projectSentence([mute, { ...mute, id: "b" }], both, NOW)).toMatch(/can't read their signing secrets\.$/);
+	});
+
+	// "Nothing is waiting now" was about the others.
+	it("its events wait, too", () => {
+		const unstable = health("b", { ...UNSTABLE, failing_since: null });
+		const say = (events: number) =>
+			projectSentence(
+				[mute, webhook("b")],
+				[health("a", { ...HEALTHY, backlog: { events, oldest_at: events === 0 ? null : at(14, 26) } }), unstable],
+				NOW,
+			);
+		expect(say(0)).toMatch(/Attempts failed recently, but nothing is waiting now\.$/);
+		expect(say(4)).toMatch(/Attempts failed recently\.$/);
 	});
 
 	it("a paused one is only paused", () => {

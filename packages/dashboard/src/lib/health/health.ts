@@ -45,10 +45,19 @@ export function webhookName({ description, url }: Pick<WebhookFacts, "descriptio
 
 /** Longer names are cut in sentences, in characters. */
 const NAME_LENGTH = 60;
+/** How many names a sentence has. */
+const NAMED = 3;
 
 /** The name in a sentence: not too long, and isolated. */
 export function nameInSentence(webhook: Omit<WebhookFacts, "id">): string {
 	return isolated(cutEnd(webhookName(webhook), NAME_LENGTH));
+}
+
+/** `Accounting, Shipping, Chat and 2 others`. */
+function namesOf(webhooks: readonly Omit<WebhookFacts, "id">[]): string {
+	const names = webhooks.slice(0, NAMED).map(nameInSentence).join(", ");
+	const more = webhooks.length - NAMED;
+	return more > 0 ? `${names} and ${plural(more, "other")}` : names;
 }
 
 const DELETED = "(deleted)";
@@ -151,21 +160,26 @@ export function projectSentence(
 	const total = webhooks.length;
 	if (total === 0) return "There are no webhooks, so nothing is sent.";
 	const mute = webhooks.filter(lacksSecret);
-	if (mute.length === 0) return sendingSentence(total, webhooks, healths, now, days);
-	const names = mute.slice(0, 3).map(nameInSentence).join(", ") + (mute.length > 3 ? " and others" : "");
-	const said = `Nothing is sent to ${names}: the service can't read ${mute.length === 1 ? "its signing secret" : "their signing secrets"}.`;
+	// The list below the sentence has retries of all webhooks, those of tests included.
+	const isCalm = healths.every(({ waiting, backlog }) => waiting.count === 0 && backlog.events === 0);
+	if (mute.length === 0) return sendingSentence(total, webhooks, healths, isCalm, now, days);
+	const said = `Nothing is sent to ${namesOf(mute)}: the service can't read ${mute.length === 1 ? "its signing secret" : "their signing secrets"}.`;
 	if (mute.length === total) return said;
 	const ids = new Set(mute.map(({ id }) => id));
 	const sending = webhooks.filter(({ id }) => !ids.has(id));
 	const others = healths.filter(({ webhook_id }) => !ids.has(webhook_id));
-	return `${said} ${sendingSentence(total, sending, others, now, days)}`;
+	return `${said} ${sendingSentence(total, sending, others, isCalm, now, days)}`;
 }
 
-/** @param total of all webhooks, some of which may lack a secret */
+/**
+ * @param total of all webhooks, some of which may lack a secret
+ * @param isCalm whether nothing waits for any of all webhooks
+ */
 function sendingSentence(
 	total: number,
 	webhooks: readonly WebhookFacts[],
 	healths: readonly HealthFacts[],
+	isCalm: boolean,
 	now: number,
 	days: number,
 ): string {
@@ -174,10 +188,7 @@ function sendingSentence(
 	const [first] = failing;
 	if (first !== undefined) {
 		const health = byId.get(first.id);
-		const who =
-			failing.length === 1 && health !== undefined
-				? hasFailed(first, health, now)
-				: failing.slice(0, 3).map(nameInSentence).join(", ") + (failing.length > 3 ? " and others" : "");
+		const who = failing.length === 1 && health !== undefined ? hasFailed(first, health, now) : namesOf(failing);
 		const share = total === 1 ? "Your webhook is failing" : `${shareOf(failing.length, total)} failing`;
 		// A name may have been cut.
 		return `${share}: ${who}${who.endsWith("…") ? "" : "."}${lateSentence(webhooks, byId, now)}`;
@@ -191,22 +202,14 @@ function sendingSentence(
 		return `${total === 1 ? "Your webhook is" : `${allOf(total, "webhooks")} are`} healthy.${late}`;
 	}
 	if (unstable > 0) {
-		const names = webhooks
-			.filter(({ id }) => byId.get(id)?.state === "unstable")
-			.slice(0, 3)
-			.map(nameInSentence)
-			.join(", ");
 		const share = total === 1 ? "Your webhook is unstable" : `${shareOf(unstable, total)} unstable`;
-		const more = unstable > 3 ? " and others" : "";
 		const affected = healths.filter(({ state }) => state === "unstable");
 		const over = affected.every(({ failing_since, waiting }) => failing_since === null && waiting.count === 0);
 		const dead = affected.reduce((sum, health) => sum + health.dead_letters, 0);
-		// The list below the sentence has retries of all webhooks, those of tests included.
-		const isCalm = healths.every(({ waiting, backlog }) => waiting.count === 0 && backlog.events === 0);
 		const calm = isCalm ? ", but nothing is waiting now" : "";
 		const rest = dead === 0 ? calm : `. ${plural(dead, "delivery")} failed for good`;
 		const state = over ? `Attempts failed recently${rest}` : "Some attempts fail and are retried";
-		return `${share}: ${names}${more}. ${state}.${late}`;
+		return `${share}: ${namesOf(inState("unstable"))}. ${state}.${late}`;
 	}
 	const parts = [
 		healthy > 0 ? `${formatCount(healthy)} ${isAre(healthy)} healthy` : "",
@@ -351,10 +354,7 @@ function behindSentence(webhooks: readonly WebhookFacts[], byId: ById, now: numb
 	if (first === undefined) return "";
 	if (behind.length === 1)
 		return ` ${nameInSentence(first.webhook)} is behind: ${backlogSentence(first.health.backlog, now)}.`;
-	return ` ${behind.length} are behind: ${behind
-		.slice(0, 3)
-		.map(({ webhook }) => nameInSentence(webhook))
-		.join(", ")}${behind.length > 3 ? " and others" : ""}.`;
+	return ` ${behind.length} are behind: ${namesOf(behind.map(({ webhook }) => webhook))}.`;
 }
 
 /** A failing webhook's pending and failed deliveries in one line: `37 deliveries wait for a retry, the next one in 8 min`. */

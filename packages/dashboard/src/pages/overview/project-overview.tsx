@@ -22,6 +22,7 @@ import { ChartSkeleton, OutcomesChart, RangeControl } from "../../ui/charts/char
 import { RANGE_WORDS } from "../../ui/charts/charts-labels.ts";
 import { useIncidents } from "../../ui/hooks/use-incidents.ts";
 import { useNow } from "../../ui/hooks/use-now.ts";
+import { AnchorLink } from "../../ui/links.tsx";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
@@ -162,6 +163,13 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 							{waitWords(pending)}; the next attempt is <When at={nextDue} words={dueWords} />
 						</>
 					)
+				}
+				actions={
+					pending.count > WAITING_SHOWN ? (
+						<AnchorLink size="sm" to="/p/$projectId/logs" params={{ projectId }} search={{ state: "waiting" }}>
+							Show all in the log
+						</AnchorLink>
+					) : undefined
 				}
 			>
 				{waiting.data === undefined ? (

@@ -3,8 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { type Health, waitingQuery } from "../../../api/health.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { pendingSentence, waitingSince } from "../../../lib/health/health.ts";
-import { plural } from "../../../lib/text/numbers.ts";
+import { formatCount } from "../../../lib/text/numbers.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
+import { AnchorLink } from "../../../ui/links.tsx";
 import { Section } from "../../../ui/page/page.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
 import { WaitingList } from "./waiting-list.tsx";
@@ -36,9 +37,14 @@ export function WaitingSection({ projectId, webhook, health }: WaitingSectionPro
 						<WaitingList projectId={projectId} waiting={data} isPaused={() => webhook.status === "paused"} />
 					)}
 					{more > 0 && data.length > 0 ? (
-						<Text size="sm" c="dimmed">
-							And {plural(more, "more", "more")} after {more === 1 ? "that" : "these"}.
-						</Text>
+						<AnchorLink
+							size="sm"
+							to="/p/$projectId/logs"
+							params={{ projectId }}
+							search={{ webhook_id: webhook.id, state: "waiting" }}
+						>
+							Show {formatCount(more)} more in the log
+						</AnchorLink>
 					) : null}
 				</Stack>
 			)}
