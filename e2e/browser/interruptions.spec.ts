@@ -225,6 +225,19 @@ test("what someone has typed into a webhook's form survives the end of their ses
 	await expect(inFlight).toHaveValue("5");
 	await expect(page.getByRole("switch", { name: "Standard Webhooks headers" })).toBeChecked();
 
+	// Those in dialogs were lost.
+	await page.goto(dashboard.project("/api-keys"));
+	const name = page.getByRole("dialog").getByRole("textbox", { name: "Name" });
+	await page.getByRole("button", { name: "New key" }).first().click();
+	await name.fill("Shop server");
+	await endSession();
+	await signInAs(email);
+	await page.getByRole("button", { name: "New key" }).first().click();
+	await expect(name).toHaveValue("Shop server");
+	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
+	await description.fill("Books");
+	await inFlight.fill("5");
+
 	// Other accounts never see it.
 	await endSession();
 	await signInAs(await developer(dashboard, "dan"));

@@ -18,7 +18,10 @@ import { SecretDialog } from "../../ui/account/secret-once.tsx";
 import { useShownSecret } from "../../ui/account/shown-secret.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { useKeptDraft } from "../../ui/hooks/use-kept-draft.ts";
 import { SubmitForm } from "../../ui/submit-form.tsx";
+
+const EMPTY = { name: "", scopes: [...PROPOSED_SCOPES] as KeyScope[], days: "null" };
 
 interface NewKeyDialogProps {
 	opened: boolean;
@@ -65,13 +68,14 @@ interface NewKeyFormProps {
 
 function NewKeyForm({ onClose, onCreated }: NewKeyFormProps) {
 	const projectId = useProjectId();
-	const form = useForm<{ name: string; scopes: KeyScope[]; days: string }>({
-		initialValues: { name: "", scopes: [...PROPOSED_SCOPES], days: "null" },
+	const form = useForm({
+		initialValues: EMPTY,
 		validate: {
 			name: nameFault,
 			scopes: (scopes) => (scopes.length === 0 ? "Choose at least one." : null),
 		},
 	});
+	useKeptDraft(`${projectId} key`, form, EMPTY);
 	const create = async ({ name, scopes, days }: typeof form.values) => {
 		const expiry = expiryAfter(days === "null" ? null : Number(days), serverNow());
 		onCreated(await createApiKey(projectId, { name: typedName(name), scopes, ...expiry }));

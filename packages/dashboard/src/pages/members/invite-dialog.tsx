@@ -9,9 +9,12 @@ import { isolated } from "../../lib/text/names.ts";
 import { timeUntilInWords } from "../../lib/text/time.ts";
 import { SecretOnce } from "../../ui/account/secret-once.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { useKeptDraft } from "../../ui/hooks/use-kept-draft.ts";
 import { SubmitForm } from "../../ui/submit-form.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./members.module.css";
+
+const EMPTY: { readonly role: Role; readonly email: string } = { role: "developer", email: "" };
 
 interface InviteDialogProps {
 	opened: boolean;
@@ -31,10 +34,11 @@ export function InviteDialog({ opened, onClose }: InviteDialogProps) {
 function InviteForm({ onClose }: { onClose: () => void }) {
 	const { id: projectId } = useProject();
 	const [created, setCreated] = useState<CreatedInvitation | null>(null);
-	const form = useForm<{ role: Role; email: string }>({
-		initialValues: { role: "developer", email: "" },
+	const form = useForm({
+		initialValues: EMPTY,
 		validate: { email: (email) => (email.trim() === "" ? null : emailFault(email)) },
 	});
+	useKeptDraft(`${projectId} invitation`, form, EMPTY);
 	const create = async ({ role, email }: typeof form.values) => {
 		const address = email.trim();
 		setCreated(await invite(projectId, address === "" ? { role } : { role, email: address }));
