@@ -54,7 +54,7 @@ describe("says what helps", () => {
 		[410, /delete/],
 		[429, /limit/],
 		[500, /own log for the error\./],
-		[503, /replay it/],
+		[503, /replay what failed/],
 		[301, /final URL/],
 		[304, /cache/],
 		[308, /final URL/],

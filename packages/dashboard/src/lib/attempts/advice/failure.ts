@@ -36,9 +36,9 @@ export const SETTINGS = "in the webhook's settings";
 
 type Ahead = Pick<Failure, "isRetried" | "isHeld">;
 
-/** How the event arrives once the cause is gone: `Once it's back, replay it.` */
+/** How the event arrives once the cause is gone: `Once it's back, replay what failed.` */
 export function once(isGone: string, { isRetried, isHeld }: Ahead): string {
-	return `Once ${isGone}, ${isHeld ? "resume the webhook" : isRetried ? "retries arrive automatically" : "replay it"}.`;
+	return `Once ${isGone}, ${isHeld ? "resume the webhook" : isRetried ? "retries arrive automatically" : "replay what failed"}.`;
 }
 
 export const onceFixed = (failure: Ahead): string => once("it's fixed", failure);
