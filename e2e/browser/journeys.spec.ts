@@ -134,13 +134,22 @@ test.describe("with long delays", () => {
 		const { shop } = dashboard;
 		const erp = await shop.receiver();
 		erp.respondWith(() => DOWN);
-		await shop.webhook(erp.url("/hooks"), { description: "ERP" });
+		const { id } = await shop.webhook(erp.url("/hooks"), { description: "Accounting" });
 		await dashboard.setUp();
 		await page.setViewportSize({ width: 1024, height: 768 });
 		await dashboard.signIn(page);
 		await shop.post(shop.path("/events"), completed("ord_1", "anna@example.com"));
 		await page.goto(dashboard.project("/logs"));
 		await expect(page.getByRole("button", { name: /^Retry now: purchase/ })).toBeInViewport({ ratio: 1 });
+		// Names and types were broken within words.
+		const expectOneLine = async (table: string, text: string) => {
+			const part = page.getByRole("table", { name: table }).getByText(text, { exact: true });
+			expect((await part.boundingBox())!.height, text).toBeLessThan(30);
+		};
+		await page.goto(dashboard.project("/logs?view=attempts"));
+		await expectOneLine("Attempts", "Accounting");
+		await page.goto(dashboard.project(`/webhooks/${id}`));
+		await expectOneLine("Recent attempts", "purchase.completed");
 		await page.goto(dashboard.project("/webhooks"));
 		await expect(page.getByRole("table", { name: "Webhooks" }).getByText("500")).toBeInViewport({ ratio: 1 });
 	});

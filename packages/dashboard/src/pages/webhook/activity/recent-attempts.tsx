@@ -22,19 +22,20 @@ import classes from "./activity-lists.module.css";
 import { RecentRows } from "./recent-rows.tsx";
 
 const COLUMNS: readonly Column<ListedAttempt>[] = [
-	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 112 },
+	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 100 },
 	{
 		key: "outcome",
 		header: "Outcome",
 		render: ({ status, followed }) => <Outcome kind={attemptOutcome(status, followed)} />,
-		width: 130,
+		width: 120,
 	},
 	{ key: "type", header: "Event", render: (attempt) => <EventType attempt={attempt} /> },
-	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short, width: 150 },
+	{ key: "response", header: "Response", render: (attempt) => responseWords(attempt).short, width: 130 },
 	{
 		key: "attempt",
 		header: "Attempt",
 		render: (attempt) => <AttemptNumber attempt={attempt} />,
+		width: 90,
 	},
 	{
 		key: "duration",
