@@ -1,6 +1,6 @@
 import { findChromium } from "@posthorn/testkit";
 import { purchase } from "../shop.ts";
-import { expect, expectAccessible, test } from "./dashboard.ts";
+import { expect, expectAccessible, expectToFit, test } from "./dashboard.ts";
 
 const { executablePath, args, env } = await findChromium();
 
@@ -78,6 +78,11 @@ test("overlays cover the whole page, and the page behind them doesn't move", asy
 		await expect(drawer).toHaveCount(0);
 		expect(await main.boundingBox()).toEqual(place);
 	}
+	// It was 13 pixels wider than its room next to a page's scrollbar.
+	await page.goto(dashboard.project("/logs"));
+	const deliveries = page.getByRole("table", { name: "Deliveries" });
+	await expect(deliveries.getByRole("row")).toHaveCount(1 + made);
+	await expectToFit(deliveries.locator("../.."), "the list at 1,280 px");
 });
 
 // It stayed open out of sight: the page couldn't be scrolled, and keys did nothing.

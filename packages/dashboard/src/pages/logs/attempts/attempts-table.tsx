@@ -28,7 +28,7 @@ export interface AttemptsProps {
 
 const SKELETON_ROWS = 12;
 /** In pixels; if narrower, the table scrolls. */
-const MIN_WIDTH = 960;
+const MIN_WIDTH = 940;
 
 /** The log as a table, for wide screens. */
 export function AttemptsTable({ rows, nameOf, stateOf, selection, openId, ...rest }: AttemptsProps) {

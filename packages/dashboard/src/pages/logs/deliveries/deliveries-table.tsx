@@ -43,7 +43,7 @@ const SKELETON_ROWS = 12;
 /** In pixels: room for the longest type. */
 const EVENT_WIDTH = 178;
 /** In pixels; if narrower, the table scrolls. */
-const MIN_WIDTH = 960;
+const MIN_WIDTH = 940;
 
 /** The log by deliveries: a row for each, however many attempts it took. */
 export function DeliveriesTable({
