@@ -1,8 +1,8 @@
 import { IconKeyOff } from "@tabler/icons-react";
 import type { Webhook } from "../../api/webhooks.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
-import { ButtonLink } from "../../ui/links.tsx";
 import classes from "./failing-banner.module.css";
+import { RotateSecret } from "./rotate-secret.tsx";
 
 interface SecretBannerProps {
 	projectId: string;
@@ -10,7 +10,8 @@ interface SecretBannerProps {
 }
 
 /** Why nothing can be signed for a webhook, and what to do. */
-export function SecretBanner({ projectId, webhook: { id, secret_state: state, status } }: SecretBannerProps) {
+export function SecretBanner({ projectId, webhook }: SecretBannerProps) {
+	const { secret_state: state, status } = webhook;
 	return (
 		<section className={classes.banner} aria-label="What is wrong">
 			<div className={classes.words}>
@@ -25,19 +26,13 @@ export function SecretBanner({ projectId, webhook: { id, secret_state: state, st
 						Nothing is sent, and events wait. Rotate the secret and give the new one to the receiver
 						{status === "paused"
 							? ", then resume the webhook."
-							: ". Waiting events are sent as soon as it's rotated: to give the receiver the new secret first, pause the webhook."}
+							: ". Waiting events are sent as soon as it's rotated: to give the receiver the new secret first, pause the webhook in its settings."}
 						{state === "lost" ? null : " Or ask the operator to restore the key."}
 					</p>
 				</div>
 			</div>
 			<ForRole needs="developer">
-				<ButtonLink
-					to="/p/$projectId/webhooks/$webhookId"
-					params={{ projectId, webhookId: id }}
-					search={{ tab: "settings" }}
-				>
-					Open settings
-				</ButtonLink>
+				<RotateSecret projectId={projectId} webhook={webhook} variant="filled" />
 			</ForRole>
 		</section>
 	);
