@@ -6,6 +6,8 @@ async function invite(dashboard: Dashboard, browser: Browser, page: Page, role: 
 	await page.goto(dashboard.project("/members"));
 	await page.getByRole("button", { name: "Invite" }).click();
 	const dialog = page.getByRole("dialog");
+	// The button that closes it had the focus.
+	await expect(dialog.getByRole("radio", { name: "Developer" })).toBeFocused();
 	await dialog.getByRole("radio", { name: new RegExp(role, "i") }).check();
 	await expectAccessible(page);
 	await dialog.getByRole("button", { name: "Create link" }).click();

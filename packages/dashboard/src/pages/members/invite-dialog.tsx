@@ -62,7 +62,13 @@ function InviteForm({ onClose }: { onClose: () => void }) {
 			<Radio.Group label="Role" {...form.getInputProps("role")}>
 				<div className={classes.choices}>
 					{ROLES.map((role) => (
-						<Radio.Card key={role} value={role} className={classes.choice} aria-label={ROLE_WORDS[role].label}>
+						<Radio.Card
+							key={role}
+							value={role}
+							className={classes.choice}
+							aria-label={ROLE_WORDS[role].label}
+							data-autofocus={role === EMPTY.role || undefined}
+						>
 							<div className={classes.choiceRow}>
 								<Radio.Indicator />
 								<div>
