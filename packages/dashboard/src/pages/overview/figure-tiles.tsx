@@ -46,7 +46,7 @@ export function FigureTiles({ projectId, stats, waiting, dead, failed }: FigureT
 				log={log({ state: "failed", unhandled: true })}
 			/>
 			<Tile name="Attempts delivered" value={say(({ success_rate }) => formatRate(success_rate))} />
-			<Tile name="95% answered within" value={say(({ p95_ms }) => formatAboutMs(p95_ms))} />
+			<Tile name="95% finished within" value={say(({ p95_ms }) => formatAboutMs(p95_ms))} />
 		</dl>
 	);
 }
