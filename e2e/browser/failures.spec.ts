@@ -53,7 +53,18 @@ test("older rows that can't be loaded are only requested again on demand", async
 
 	// "And 55 more after these." led nowhere.
 	const [{ id }] = (await dashboard.shop.get(dashboard.shop.path("/webhooks"))).body.data;
+	await page.route("**/stats?*", async (route) => {
+		const response = await route.fetch();
+		const stats = await response.json();
+		await route.fulfill({ response, json: { ...stats, total: { ...stats.total, delivered: 12_345, failed: 6_789 } } });
+	});
 	await page.goto(dashboard.project(`/webhooks/${id}`));
+	// One legend took two lines, so its plot was lower than the other.
+	const plots = page.getByRole("tabpanel").getByRole("img", { name: / of the last 24 hours/ });
+	await expect(plots).toHaveCount(2);
+	const [outcomes, times] = await plots.evaluateAll((all) => all.map((plot) => plot.getBoundingClientRect()));
+	expect(outcomes!.x).toBeLessThan(times!.x);
+	expect(outcomes!.y).toBe(times!.y);
 	await page.getByRole("link", { name: "Show 55 more in the log" }).click();
 	await expect(page).toHaveURL(dashboard.project(`/logs?webhook_id=${id}&state=waiting`));
 	await page.goto(dashboard.project());

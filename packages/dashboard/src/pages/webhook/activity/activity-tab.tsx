@@ -1,4 +1,4 @@
-import { Group, SimpleGrid, Stack } from "@mantine/core";
+import { Group, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Health } from "../../../api/health.ts";
@@ -10,6 +10,7 @@ import { AnchorLink } from "../../../ui/links.tsx";
 import { Section } from "../../../ui/page/page.tsx";
 import { ErrorState } from "../../../ui/page/states.tsx";
 import { INCIDENTS_SHOWN } from "../use-webhook.ts";
+import classes from "./activity-lists.module.css";
 import { IncidentsSection } from "./incidents-section.tsx";
 import { RecentAttempts } from "./recent-attempts.tsx";
 import { WaitingSection } from "./waiting-section.tsx";
@@ -54,14 +55,14 @@ export function ActivityTab({ projectId, webhook, health, range, offersReplay }:
 			{error !== null && stats === undefined ? (
 				<ErrorState error={error} onRetry={refetch} />
 			) : (
-				<SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+				<div className={classes.charts}>
 					<Section title="Attempts by outcome">
 						{stats === undefined ? <ChartSkeleton /> : <OutcomesChart stats={stats} onPick={open} />}
 					</Section>
 					<Section title="Response times">
 						{stats === undefined ? <ChartSkeleton /> : <TimesChart stats={stats} />}
 					</Section>
-				</SimpleGrid>
+				</div>
 			)}
 			<WaitingSection projectId={projectId} webhook={webhook} health={health} />
 			<Section
