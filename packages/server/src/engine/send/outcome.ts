@@ -42,7 +42,7 @@ export interface Unanswered extends Tried {
 }
 
 /** Nothing was sent, on purpose: the delivery has ended. */
-interface NotSent extends Timed {
+export interface NotSent extends Timed {
 	readonly kind: "not_sent";
 	readonly reason: ClosingReason;
 }
