@@ -1,4 +1,3 @@
-import type { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { SENDS } from "../base/budgets.ts";
 import { type Clock, STOOD_STILL_MS, Stopwatch, type Timer } from "../base/clock.ts";
@@ -126,8 +125,8 @@ class Dial implements Dialing, HandshakeUser {
 	readonly #unreachable: Error[] = [];
 	#socket: Socket | null = null;
 	#accepted = false;
-	/** The receiver's, until it is checked. */
-	#certificate: X509Certificate | null = null;
+	/** The receiver's (DER), until it is checked. */
+	#certificate: Buffer | null = null;
 	#validTo: number | undefined;
 	#timer: Timer | null = null;
 	#handshake: Handshake | null = null;

@@ -1,7 +1,6 @@
-import type { X509Certificate } from "node:crypto";
 import { isIPv6, type TcpNetConnectOpts } from "node:net";
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
-import type { ConnectionOptions } from "node:tls";
+import type { ConnectionOptions, PeerCertificate } from "node:tls";
 import { codeOf } from "./errors.ts";
 import type { Metering } from "./tls/tls.ts";
 
@@ -21,7 +20,9 @@ export interface Socket {
 	/** Calls back after this long without a read or write. */
 	setTimeout(ms: number, callback?: () => void): unknown;
 	/** The receiver's certificate, while the socket is open; absent if there is no real TLS. */
-	getPeerX509Certificate?(): X509Certificate | undefined;
+	getPeerCertificate?(): Partial<PeerCertificate>;
+	/** Whether the handshake resumed an earlier session, so that no certificate is checked. */
+	isSessionReused?(): boolean;
 	/** Node emits `secure` once the handshake has ended, before it checks the certificate. */
 	prependListener?(event: "secure", listener: () => void): unknown;
 	on(event: "error", listener: (error: Error) => void): unknown;

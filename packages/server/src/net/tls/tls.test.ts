@@ -1,8 +1,8 @@
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import tls, { connect, type DetailedPeerCertificate } from "node:tls";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import tls, { connect, type DetailedPeerCertificate, TLSSocket } from "node:tls";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RECEIVERS } from "../../base/budgets.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createHttpSender, type HttpSenderOptions } from "../../engine/send/http-sender.ts";
@@ -118,6 +118,31 @@ describe("certificates", () => {
 			}
 		const outcome = await makeSender().send(shipment("https://localhost:1/"));
 		expect(outcome).toMatchObject({ reason: "connection_refused", details: null });
+	});
+
+	// On Node 24.15, every delivery failed as tls_wrong_host: the check got a certificate without names.
+	test("what is read before the check doesn't hide it from the check", async () => {
+		const { getPeerCertificate, getPeerX509Certificate } = TLSSocket.prototype;
+		const read = new WeakSet<TLSSocket>();
+		const spies = [
+			vi.spyOn(TLSSocket.prototype, "getPeerX509Certificate").mockImplementation(function (this: TLSSocket) {
+				read.add(this);
+				return getPeerX509Certificate.call(this);
+			}),
+			vi.spyOn(TLSSocket.prototype, "getPeerCertificate").mockImplementation(function (this: TLSSocket) {
+				return read.has(this) ? ({} as DetailedPeerCertificate) : getPeerCertificate.call(this, true);
+			}),
+		];
+		try {
+			const receiver = await listen(trusted);
+			for (const random of [0, 1]) {
+				const sender = makeSender({ handshakes: makeHandshakes({ random: () => random }) });
+				expect(await sender.send(shipment(receiver.url()))).toMatchObject({ kind: "answered", status: 200 });
+			}
+			expect(spies[1]).toHaveBeenCalled();
+		} finally {
+			for (const spy of spies) spy.mockRestore();
+		}
 	});
 
 	test("its names are bounded, and shown harmlessly", async () => {

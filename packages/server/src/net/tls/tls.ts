@@ -1,4 +1,4 @@
-import { constants, type X509Certificate } from "node:crypto";
+import { constants, X509Certificate } from "node:crypto";
 import { connect as connectTcp, isIP, type Socket as TcpSocket } from "node:net";
 import { Duplex } from "node:stream";
 import {
@@ -39,8 +39,8 @@ export interface TlsTarget {
 	readonly address: string;
 	readonly metering: Metering | undefined;
 	readonly received: Received;
-	/** Called with the receiver's certificate before it is checked. */
-	readonly presented: (certificate: X509Certificate) => void;
+	/** Called with the receiver's certificate (DER) before it is checked. */
+	readonly presented: (certificate: Buffer) => void;
 	/** Called when the connection is verified, with when the first of its certificates expires, if that is known. */
 	readonly verified: (validTo: number) => void;
 	/** Called if the receiver floods the connection, before the socket fails. */
@@ -84,9 +84,10 @@ export class TlsConnector {
 		});
 		// Not passed in the options: if OpenSSL rejects it, `connect` throws and leaks a socket without an error listener.
 		if (known !== undefined && metering === undefined && !setSession(socket, known.session)) sessions.drop(host);
-		// If the check fails, Node closes the socket before it reports that, and the certificate is gone.
+		// If the check fails, Node closes the socket before it reports that, and the certificate is gone. Node 24.15 to 24.21
+		// and 26.0 to 26.8 check no certificate after a call of getPeerX509Certificate: they see none.
 		socket.prependListener?.("secure", () => {
-			const certificate = socket.getPeerX509Certificate?.();
+			const certificate = socket.isSessionReused?.() ? undefined : socket.getPeerCertificate?.().raw;
 			if (certificate !== undefined) presented(certificate);
 		});
 		socket.once("secureConnect", () => {
@@ -311,11 +312,12 @@ export function validUntil(certificate: PeerCertificate): number {
 /** Reasons that a certificate explains. */
 const OF_CERTIFICATES: ReadonlySet<unknown> = new Set(["tls_untrusted", "tls_expired", "tls_wrong_host"]);
 
-/** The error that ended a handshake, with the receiver's certificate if that is why. */
-export function withCertificate(error: Error, certificate: X509Certificate | null): Error {
+/** The error that ended a handshake, with the receiver's certificate (DER) if that is why. */
+export function withCertificate(error: Error, certificate: Buffer | null): Error {
 	const reason = reasonOf(error);
 	if (reason === null || certificate === null || !OF_CERTIFICATES.has(reason)) return error;
-	return new SendFailure(reason, error.message, { cause: error, details: { certificate: factsOf(certificate) } });
+	const facts = factsOf(new X509Certificate(certificate));
+	return new SendFailure(reason, error.message, { cause: error, details: { certificate: facts } });
 }
 
 function factsOf({ subject, issuer, subjectAltName, validFrom, validTo }: X509Certificate): RejectedCertificate {
