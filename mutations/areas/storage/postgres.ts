@@ -26,6 +26,15 @@ export const STORAGE_POSTGRES = [
 			why: "During a dump, each event takes more of the database's time than the one before.",
 		},
 	]),
+	...of("server/src/storage/postgres/connection/session.ts", inPostgres("faults"), [
+		{
+			name: "postgres-canceled-commit-confirmed",
+			find: "if (canceled !== null) throw",
+			replace: "if (false) throw",
+			only: "canceled",
+			why: "An event is acknowledged that no standby has, and the next failover loses it.",
+		},
+	]),
 	...of("server/src/storage/postgres/history/attempts.ts", POSTGRES, [
 		{
 			name: "postgres-followed-soon-only",

@@ -2,10 +2,20 @@ import { createHash } from "node:crypto";
 import type { PoolClient, QueryResult } from "pg";
 import { CACHED_NAMES } from "../../../base/budgets.ts";
 import { BoundedMap } from "../../../base/collections.ts";
+import { StorageError } from "../../port.ts";
 import { ClockOffset, storedGeneration, toGeneration } from "../../shared/leases.ts";
 
 /** A row as the driver returns it: bigint and integer as number, bytea as Buffer, json parsed. */
 export type Row = Record<string, unknown>;
+
+/**
+ * The routine of PostgreSQL in which a commit waits for synchronous standbys. If an administrator cancels the wait
+ * (`pg_cancel_backend`), the commit succeeds with a warning, although a failover may lose it.
+ */
+const WAITS_FOR_STANDBY = "SyncRepWaitForLSN";
+
+const unconfirmed = (message: string): string =>
+	`A commit may be lost in a failover, because no synchronous standby has confirmed it (${message}): retrying.`;
 
 /**
  * A connection, for the duration of one operation. Statements may be sent without waiting for earlier ones: the
@@ -71,11 +81,30 @@ export class Session {
 	 * rejection arrives first.
 	 */
 	commit(): Promise<void> {
-		this.#committed ??= this.#client.query("COMMIT").then(({ command }) => {
+		this.#committed ??= this.#commit();
+		return this.#committed;
+	}
+
+	async #commit(): Promise<void> {
+		let canceled: string | null = null;
+		const noticed = ({
+			routine,
+			message,
+		}: {
+			readonly routine: string | undefined;
+			readonly message: string | undefined;
+		}): void => {
+			if (routine === WAITS_FOR_STANDBY) canceled = message ?? "";
+		};
+		this.#client.on("notice", noticed);
+		try {
+			const { command } = await this.#client.query("COMMIT");
 			if (command !== "COMMIT")
 				throw this.#failure ?? new Error("A transaction was rolled back even though nothing failed.");
-		});
-		return this.#committed;
+		} finally {
+			this.#client.off("notice", noticed);
+		}
+		if (canceled !== null) throw new StorageError("lost", unconfirmed(canceled));
 	}
 
 	/** The error of the first statement that failed, or null. */
