@@ -3,6 +3,18 @@ import { inApi } from "../tests.ts";
 
 /** What people set up; and the critical seam: that a change stands still with the lanes until it is in force. */
 export const REGISTRY = [
+	...of(
+		"server/src/registry/health-count.ts",
+		["server/src/registry/health-count.test.ts"],
+		[
+			{
+				name: "health-count-damage-ends-pass",
+				find: "if (err instanceof StorageError && !isPartial(err)) throw err;",
+				replace: "throw err;",
+				why: "A damaged page of one project keeps alerts about others from being sent.",
+			},
+		],
+	),
 	...of("server/src/registry/webhooks.ts", inApi("webhook-changes"), [
 		{
 			name: "webhooks-deleted-beside-engine",

@@ -112,6 +112,38 @@ test("shows nothing once counting fails, and tries again later", async () => {
 	expect(warnings).toHaveLength(1);
 });
 
+// A project with a damaged page kept all later ones from being counted, and alerts about them from being sent.
+test("a project whose rows can't be read keeps no other from being counted", async () => {
+	const { world } = memory;
+	const projects = [await world.project(), await world.project(), await world.project()];
+	for (const id of projects) await world.webhook(id, ["a"]);
+	const bad = new Map<string, Error>([[projects[1]!, new StorageError("unusable", "invalid page in block 7")]]);
+	const { count, clock, warnings, settle } = counting(
+		reading(null, (p) => {
+			const error = bad.get(p.projectId);
+			return error ? Promise.reject(error) : world.storage.readHealth(p);
+		}),
+	);
+	for (const [error, idle] of [
+		[bad.get(projects[1]!)!, 2],
+		[new Error("The event of a log entry doesn't exist."), 2],
+		[null, 3],
+	] as const) {
+		if (error === null) bad.clear();
+		else bad.set(projects[1]!, error);
+		count.read();
+		await settle();
+		expect(count.read()).toEqual({ ...NONE, idle });
+		await clock.advance(60_000);
+	}
+	const warning = [{ projectId: projects[1], projects: 1 }, expect.stringContaining("others are counted")];
+	expect(warnings).toMatchObject([warning, warning]);
+	for (const id of projects) bad.set(id, new StorageError("unusable", "no such table"));
+	count.read();
+	await settle();
+	expect(count.read()).toBeNull();
+});
+
 // It rested for nine hours, and showed the previous counts meanwhile.
 test("a process that was stopped for an hour while it counted counts again soon", async () => {
 	const { world } = memory;

@@ -1,6 +1,7 @@
 import { type Clock, restAfter, sleep } from "../base/clock.ts";
 import { pagesOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
+import { isPartial } from "../engine/halves.ts";
 import { type Project, type Storage, StorageError } from "../storage/port.ts";
 import {
 	HEALTH_STATES,
@@ -146,19 +147,45 @@ export class HealthCount {
 
 	/** @returns null if it ended early: the service stops, or it's no longer this node's turn */
 	async #count(isOurs: () => boolean | Promise<boolean>): Promise<HealthCounts | null> {
-		const { storage, secretState, clock, onJudged } = this.#options;
+		const { storage, clock, logger, onJudged } = this.#options;
 		const counts = noHealthCounts();
+		let first: { readonly projectId: string; readonly err: unknown } | null = null;
+		let [read, unread] = [0, 0];
 		for await (const project of pagesOf((page) => storage.listProjects(page))) {
 			if (this.#stopped || !(await isOurs())) return null;
 			const begun = clock.elapsed();
-			const webhooks: JudgedWebhook[] = [];
-			for await (const step of judgeWebhooks(storage, secretState, project.id, clock.now())) webhooks.push(...step);
-			for (const { health } of webhooks) counts[health]++;
+			let webhooks: readonly JudgedWebhook[] | null = null;
+			try {
+				webhooks = await this.#judge(project.id);
+			} catch (err) {
+				if (err instanceof StorageError && !isPartial(err)) throw err;
+				first ??= { projectId: project.id, err };
+				unread++;
+			}
 			const restMs = restAfter(clock, begun, REST_FACTOR, REST_MAX_MS);
-			await onJudged?.(project, webhooks);
+			if (webhooks !== null) {
+				read++;
+				for (const { health } of webhooks) counts[health]++;
+				await onJudged?.(project, webhooks);
+			}
 			await sleep(clock, restMs);
 		}
+		if (first !== null) {
+			// It's not their rows.
+			if (read === 0) throw first.err;
+			logger.warn(
+				{ ...first, projects: unread },
+				"failed to read the health of some projects' webhooks; others are counted",
+			);
+		}
 		return counts;
+	}
+
+	async #judge(projectId: string): Promise<JudgedWebhook[]> {
+		const { storage, secretState, clock } = this.#options;
+		const webhooks: JudgedWebhook[] = [];
+		for await (const step of judgeWebhooks(storage, secretState, projectId, clock.now())) webhooks.push(...step);
+		return webhooks;
 	}
 }
 
