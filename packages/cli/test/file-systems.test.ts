@@ -31,6 +31,8 @@ const own = (...args: readonly string[]): string[] => ["--map-root-user", "--mou
 interface Mounted {
 	readonly mode?: "ro" | "rw";
 	readonly bytes?: number;
+	/** How many files it has room for, including its folder; by default, any number. */
+	readonly files?: number;
 }
 
 let folder: string;
@@ -48,8 +50,8 @@ async function unshared(...command: readonly string[]) {
 	return { code: code as number, said: said.trim(), out };
 }
 
-async function posthorn(args: readonly string[], { mode = "ro", bytes = 2 ** 25 }: Mounted = {}) {
-	const mounted = [String(bytes), mode, "mnt", "from", process.execPath, COMMAND, ...args];
+async function posthorn(args: readonly string[], { mode = "ro", bytes = 2 ** 25, files = 0 }: Mounted = {}) {
+	const mounted = [`${bytes},nr_inodes=${files}`, mode, "mnt", "from", process.execPath, COMMAND, ...args];
 	const { code, said } = await unshared("sh", "-c", MOUNTED, "sh", ...mounted);
 	return { code, said };
 }
@@ -115,6 +117,18 @@ describe.skipIf(spawnSync("unshare", own("true")).status !== 0)("on a file syste
 		expect(await posthorn(["restore", "backup.db", ...at("mnt/posthorn.db")], barely)).toEqual(refused);
 	});
 
+	// SQLite's journal stayed there, although the copy was deleted.
+	test("full, a backup leaves no file", async () => {
+		// Larger than SQLite's cache: otherwise it needs no journal before the disk is full.
+		await makeDatabase("backup.db", "x".repeat(2 ** 23));
+		const half = String(statSync(join(folder, "backup.db")).size / 2);
+		const command = [process.execPath, COMMAND, "backup", "mnt/copy.db", ...at("backup.db")];
+		const listed = ["sh", "-c", '"$@"; ls -A mnt', "sh", ...command];
+		const { said, out } = await unshared("sh", "-c", MOUNTED, "sh", half, "rw", "mnt", "from", ...listed);
+		expect(said).toContain("is full");
+		expect(out).toBe("");
+	});
+
 	// SQLite calls it a disk I/O error, so the advice was to check the disk, and /readyz was well while publishing failed.
 	test("too full for the index of the write-ahead log, they say the same", async () => {
 		await makeDatabase("from/posthorn.db", "1", true);
@@ -124,6 +138,16 @@ describe.skipIf(spawnSync("unshare", own("true")).status !== 0)("on a file syste
 			code: 1,
 			said: "The disk of mnt/posthorn.db is full: free some space. Then try again.",
 		});
+	});
+
+	// The advice was to give the database and its folder to the service's user. XFS does the same without a free block.
+	test("out of room for another file, they say the same", async () => {
+		await makeDatabase("from/posthorn.db", "1");
+		for (const files of [2, 3])
+			expect(await posthorn(["operator-key", "--new", ...at("mnt/posthorn.db")], { mode: "rw", files })).toEqual({
+				code: 1,
+				said: "The disk of mnt/posthorn.db is full: free some space. Then try again.",
+			});
 	});
 
 	// It said that a disk was full of which nothing was used.

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, lchownSync, linkSync, lstatSync, renameSync, rmSync, statSync } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { open, rename } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../port.ts";
@@ -42,11 +42,19 @@ export async function backupSqlite(sourcePath: string, targetPath: string): Prom
 		if (existsSync(target)) throw alreadyThere(target);
 		await rename(unfinished, target);
 	} finally {
-		// In a folder that can't be read, nothing was created, and trying to delete it would hide why.
-		if (existsSync(unfinished)) await rm(unfinished);
+		removeDraft(unfinished);
 	}
 	// Windows doesn't flush directories, and keeps names anyway.
 	if (process.platform !== "win32") await flush(folder, "r");
+}
+
+/** With SQLite's files next to it. */
+function removeDraft(draft: string): void {
+	for (const end of ["", "-journal", "-wal", "-shm"]) {
+		const file = `${draft}${end}`;
+		// In a folder that can't be read, nothing was created, and trying to delete it would hide why.
+		if (existsSync(file)) rmSync(file);
+	}
 }
 
 const alreadyThere = (target: string) =>
@@ -126,7 +134,7 @@ export async function restoreSqlite(backupPath: string, databasePath: string): P
 		if (process.platform !== "win32") await flush(dirname(path), "r");
 		return { replaced, backupAt };
 	} finally {
-		for (const end of ["", "-wal", "-shm"]) rmSync(`${draft}${end}`, { force: true });
+		removeDraft(draft);
 		lock.release();
 	}
 }

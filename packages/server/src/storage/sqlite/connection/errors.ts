@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { closeSync, openSync, rmSync } from "node:fs";
 import { constants } from "node:os";
 import { StorageError, type StorageErrorCode } from "../../port.ts";
 
@@ -48,13 +50,30 @@ const isFileError = (error: unknown): error is NodeJS.ErrnoException => error in
 export const isOverQuota = (error: unknown): boolean =>
 	error instanceof Error && "errno" in error && error.errno === -constants.errno.EDQUOT;
 
+const isOutOfSpace = (error: NodeJS.ErrnoException): boolean => error.code === "ENOSPC" || isOverQuota(error);
+
+/**
+ * Whether the file system has no room for another file, such as a write-ahead log: XFS without a free block, or any
+ * without a free inode. SQLite only says that it can't open it.
+ */
+function hasNoRoomForFile(path: string): boolean {
+	const probe = `${path}.${randomUUID()}.unfinished`;
+	try {
+		closeSync(openSync(probe, "wx", 0o600));
+		rmSync(probe);
+		return false;
+	} catch (error) {
+		return isFileError(error) && isOutOfSpace(error);
+	}
+}
+
 /** Translates a failure of SQLite or the disk for the service; any other error is returned unchanged. */
 export function storageError(error: unknown, path: string): unknown {
 	const failure = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
 	const full = () =>
 		failure("full", `The disk of ${path} is full: free some space. The service then continues automatically.`);
 	if (isFileError(error)) {
-		if (error.code === "ENOSPC" || isOverQuota(error)) return full();
+		if (isOutOfSpace(error)) return full();
 		if (error.code === "EROFS")
 			return failure("unusable", `${path} is on a read-only file system: remount it, or choose another path.`);
 		// Node adds the call and its path, which may be that of a draft.
@@ -77,6 +96,7 @@ export function storageError(error: unknown, path: string): unknown {
 			return failure("unusable", `${path} is not a SQLite database: name another file, or restore it from a backup.`);
 		case CANTOPEN:
 		case READONLY:
+			if (hasNoRoomForFile(path)) return full();
 			return failure(
 				"unusable",
 				`${path} cannot be opened for writing: check that it and its directory belong to this user.`,
