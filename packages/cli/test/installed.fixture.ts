@@ -27,13 +27,15 @@ export class InstalledPosthorn {
 		this.setupToken = setupUrl?.split("#")[1] ?? null;
 	}
 
+	/** @param node the program that runs it */
 	static async serve(
 		folder: string,
 		flags: readonly string[],
 		env: Readonly<Record<string, string>> = {},
+		node = process.execPath,
 	): Promise<InstalledPosthorn> {
 		const command = join(folder, "node_modules/posthorn/bin/posthorn.mjs");
-		const child = spawn(process.execPath, [command, "serve", "--port", "0", ...flags], {
+		const child = spawn(node, [command, "serve", "--port", "0", ...flags], {
 			cwd: folder,
 			env,
 			stdio: ["ignore", "pipe", "pipe"],

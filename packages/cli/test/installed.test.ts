@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { createAuthority, settingsOfNodes, unusedPort, within, writeCaFile } from "@posthorn/testkit";
+import { createAuthority, OLDEST_NODE, settingsOfNodes, unusedPort, within, writeCaFile } from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 // @ts-expect-error: it is plain JavaScript, which has no types
@@ -26,6 +26,7 @@ import { InstalledPosthorn } from "./installed.fixture.ts";
 
 const run = promisify(execFile);
 const OLDER = "0.0.1";
+const NO_OLDEST = "npm has the oldest Node for Linux on x64 only";
 const RECEIVER = `
 	import { readFileSync } from "node:fs";
 	import { createServer } from "node:https";
@@ -100,8 +101,8 @@ class ReceiverProgram {
 	readonly #process: ChildProcess;
 	readonly #lines: AsyncIterator<string>;
 
-	constructor(port: number, secret: string) {
-		this.#process = spawn(process.execPath, ["receiver.mjs", String(port), secret], {
+	constructor(port: number, secret: string, node: string) {
+		this.#process = spawn(node, ["receiver.mjs", String(port), secret], {
 			cwd: folder,
 			env: {},
 			stdio: ["ignore", "pipe", "inherit"],
@@ -125,20 +126,20 @@ async function change(tarball: string): Promise<void> {
 	await run("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]);
 }
 
-async function serve(env: Readonly<Record<string, string>> = {}) {
+async function serve(env: Readonly<Record<string, string>> = {}, node?: string) {
 	const flags = ["--egress-allow", "127.0.0.0/8", "--egress-ca-file", caFile];
-	const service = await InstalledPosthorn.serve(folder, flags, env);
+	const service = await InstalledPosthorn.serve(folder, flags, env, node);
 	started.push(service);
 	return service;
 }
 
 /** A project whose webhook leads to a receiver of the installed library. */
-async function createReceiver(service: InstalledPosthorn, key: string) {
+async function createReceiver(service: InstalledPosthorn, key: string, node = process.execPath) {
 	const { id } = await service.call<{ id: string }>(key, "POST", "/v1/projects", { name: "Shop" });
 	const port = await unusedPort();
 	const webhook = { url: `https://localhost:${port}/hooks`, events: ["customer.created"] };
 	const { secret } = await service.call<{ secret: string }>(key, "POST", `/v1/projects/${id}/webhooks`, webhook);
-	const receiver = new ReceiverProgram(port, secret);
+	const receiver = new ReceiverProgram(port, secret, node);
 	started.push(receiver);
 	expect(await receiver.next()).toBe("listening");
 	return { project: id, path: `/v1/projects/${id}/events`, receiver };
@@ -160,6 +161,13 @@ async function posthorn(args: readonly string[], env: Readonly<Record<string, st
 	const bin = join(installed, "bin/posthorn.mjs");
 	return (await run(process.execPath, [bin, ...args], { cwd: folder, env })).stdout;
 }
+
+test("the oldest Node that tests use is the oldest that the package allows", async ({ skip }) => {
+	if (OLDEST_NODE === null) return skip(NO_OLDEST);
+	const { engines } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+	const { stdout } = await run(OLDEST_NODE, ["--version"]);
+	expect(stdout).toMatch(`v${engines.node.slice(">=".length)}.`);
+});
 
 test("the package has the service, the dashboard and the command, and nothing for tests", async () => {
 	const all = readdirSync(installed, { recursive: true }).map((name) => String(name).replaceAll("\\", "/"));
@@ -186,23 +194,31 @@ test("keeps compiled modules as soon as the service is ready, and those of other
 	expect(kept()).toBeGreaterThan(ofCommand);
 });
 
-test("in an empty folder and environment, it serves the dashboard and delivers what the client publishes to the receivers' library", async () => {
-	const service = await serve();
-	expect(await shownVersion(service)).toBe(version);
-	const { project, receiver } = await createReceiver(service, service.operatorKey!);
-	const about = [service.url, service.operatorKey!, project, "Ada"];
-	await run(process.execPath, ["publisher.mjs", ...about], { cwd: folder, env: {} });
-	expect(await receiver.next()).toBe("Ada");
+// On the oldest Node, every delivery failed as tls_wrong_host.
+test.for([
+	["this Node", process.execPath],
+	["the oldest supported Node", OLDEST_NODE],
+] as const)(
+	"in an empty folder and environment, on %s, it serves the dashboard and delivers what the client publishes to the receivers' library",
+	async ([, node], { skip }) => {
+		if (node === null) return skip(NO_OLDEST);
+		const service = await serve({}, node);
+		expect(await shownVersion(service)).toBe(version);
+		const { project, receiver } = await createReceiver(service, service.operatorKey!, node);
+		const about = [service.url, service.operatorKey!, project, "Ada"];
+		await run(node, ["publisher.mjs", ...about], { cwd: folder, env: {} });
+		expect(await receiver.next()).toBe("Ada");
 
-	const page = await fetch(service.url, { headers: { Accept: "text/html" } });
-	const [, script] = /src="(\/assets\/[^"]+\.js)"/.exec(await page.text())!;
-	for (const asset of [script, "/docs", "/docs/reference.js"])
-		expect((await fetch(`${service.url}${asset}`)).status, asset).toBe(200);
-	// Argon2id runs on a thread of its own, whose program is another file.
-	const account = { token: service.setupToken, email: "ada@example.com", name: "Ada", password: "a sound of horns" };
-	await service.call(service.operatorKey!, "POST", "/v1/setup", account);
-	expect(await service.stop()).toBe(0);
-});
+		const page = await fetch(service.url, { headers: { Accept: "text/html" } });
+		const [, script] = /src="(\/assets\/[^"]+\.js)"/.exec(await page.text())!;
+		for (const asset of [script, "/docs", "/docs/reference.js"])
+			expect((await fetch(`${service.url}${asset}`)).status, asset).toBe(200);
+		// Argon2id runs on a thread of its own, whose program is another file.
+		const account = { token: service.setupToken, email: "ada@example.com", name: "Ada", password: "a sound of horns" };
+		await service.call(service.operatorKey!, "POST", "/v1/setup", account);
+		expect(await service.stop()).toBe(0);
+	},
+);
 
 test("an upgrade continues on the same database, and a copy of it leads back", async () => {
 	await change(older);

@@ -20,6 +20,7 @@ export {
 } from "./hostile.ts";
 export { readRequest } from "./http-bytes.ts";
 export type { WaitOptions } from "./inbox.ts";
+export { OLDEST_NODE } from "./oldest-node.ts";
 export { isUnused, unusedPort } from "./ports.ts";
 export { type CommitFate, PostgresProxy } from "./postgres/postgres-proxy.ts";
 export { Posthorn, type PosthornOptions, SERVICE_NODE_OPTIONS, settingsOfNodes } from "./posthorn.ts";
