@@ -258,11 +258,24 @@ it("says what waits for paused webhooks", () => {
 // It said that both webhooks are healthy.
 describe("of a webhook whose secret can't be read", () => {
 	const mute = { ...webhook("a", "Accounting"), secret_state: "unreadable" } as const;
-	const both = [health("a", HEALTHY), health("b", HEALTHY)];
+	const muteHealth = health("a", { ...HEALTHY, state: "failing" });
+	const both = [muteHealth, health("b", HEALTHY)];
 
 	it("the overview says so first, and then how the others are", () => {
 		expect(projectSentence([mute, webhook("b")], both, NOW)).toBe(
-			`Nothing is sent to ${isolated("Accounting")}: the service can't read its signing secret. No webhook is failing: 1 is healthy.`,
+			`Nothing is sent to ${isolated("Accounting")}: the service can't read its signing secret. The other webhook is healthy.`,
+		);
+		const say = (...others: HealthFacts[]) =>
+			projectSentence(
+				[mute, ...others.map(({ webhook_id }) => webhook(webhook_id))],
+				[muteHealth, ...others],
+				NOW,
+			).split("secret. ")[1];
+		expect(say(health("b", HEALTHY), health("c", HEALTHY))).toBe("Both other webhooks are healthy.");
+		expect(say(health("b", FAILING), health("c", HEALTHY))).toMatch(/^1 of 2 other webhooks is failing: b/);
+		const paused = { ...HEALTHY, state: "paused" } as const;
+		expect(say(health("b", HEALTHY), health("c", paused))).toBe(
+			"No other webhook is failing: 1 is healthy, 1 is paused.",
 		);
 		expect(projectSentence([mute, { ...mute, id: "b" }], both, NOW)).toMatch(/can't read their signing secrets\.$/);
 	});
@@ -273,7 +286,7 @@ describe("of a webhook whose secret can't be read", () => {
 		const say = (events: number) =>
 			projectSentence(
 				[mute, webhook("b")],
-				[health("a", { ...HEALTHY, backlog: { events, oldest_at: events === 0 ? null : at(14, 26) } }), unstable],
+				[{ ...muteHealth, backlog: { events, oldest_at: events === 0 ? null : at(14, 26) } }, unstable],
 				NOW,
 			);
 		expect(say(0)).toMatch(/Attempts failed recently, but nothing is waiting now\.$/);
@@ -286,31 +299,23 @@ describe("of a webhook whose secret can't be read", () => {
 			"No webhook is failing: 1 is healthy, 1 is paused.",
 		);
 	});
-
-	it("the list counts it", () => {
-		expect(listSentence([HEALTHY], 2, 1)).toBe("2 webhooks, none is failing, 1 has no readable secret.");
-		expect(listSentence([], 1, 1)).toBe("Your webhook has no readable secret.");
-	});
 });
 
 describe("listSentence", () => {
 	it("counts", () => {
-		expect(listSentence([FAILING, HEALTHY, HEALTHY, HEALTHY], 4)).toBe("4 webhooks, 1 is failing.");
-		expect(listSentence([HEALTHY], 1)).toBe("1 webhook.");
-		expect(listSentence([FAILING, FAILING, { state: "paused" }], 3)).toBe("3 webhooks, 2 are failing, 1 is paused.");
-		expect(listSentence([UNSTABLE, HEALTHY], 2)).toBe("2 webhooks, none is failing, 1 is unstable.");
-		expect(listSentence([], 0)).toBe("Nothing is being sent.");
+		expect(listSentence([FAILING, HEALTHY, HEALTHY, HEALTHY])).toBe("4 webhooks, 1 is failing.");
+		expect(listSentence([HEALTHY])).toBe("1 webhook.");
+		expect(listSentence([FAILING, FAILING, { state: "paused" }])).toBe("3 webhooks, 2 are failing, 1 is paused.");
+		expect(listSentence([UNSTABLE, HEALTHY])).toBe("2 webhooks, none is failing, 1 is unstable.");
+		expect(listSentence([])).toBe("Nothing is being sent.");
 	});
 
 	it("doesn't count what is true of all", () => {
-		expect(listSentence([FAILING], 1)).toBe("Your webhook is failing.");
-		expect(listSentence([FAILING, FAILING], 2)).toBe("Both webhooks are failing.");
-		expect(
-			listSentence(
-				Array.from({ length: 1_200 }, () => ({ state: "paused" })),
-				1_200,
-			),
-		).toBe("All 1,200 webhooks are paused.");
+		expect(listSentence([FAILING])).toBe("Your webhook is failing.");
+		expect(listSentence([FAILING, FAILING])).toBe("Both webhooks are failing.");
+		expect(listSentence(Array.from({ length: 1_200 }, () => ({ state: "paused" })))).toBe(
+			"All 1,200 webhooks are paused.",
+		);
 	});
 });
 

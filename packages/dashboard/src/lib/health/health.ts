@@ -17,7 +17,7 @@ export interface WebhookFacts {
 	readonly secret_state?: "usable" | "unreadable" | "lost";
 }
 
-/** Whether nothing is sent to an active webhook, because nothing can be signed. Its health is failing. */
+/** Whether nothing is sent to an active webhook, because nothing can be signed: its health is failing. */
 export const lacksSecret = ({ status, secret_state = "usable" }: Pick<WebhookFacts, "status" | "secret_state">) =>
 	status !== "paused" && secret_state !== "usable";
 
@@ -140,12 +140,6 @@ const isAre = (count: number) => (count === 1 ? "is" : "are");
 /** `Both webhooks`, `All 3 webhooks`; of two or more. */
 const allOf = (total: number, what: string) => (total === 2 ? `Both ${what}` : `All ${formatCount(total)} ${what}`);
 
-/** `1 of 4 webhooks is`, `Both webhooks are`, `All 3 webhooks are`; of two or more. */
-function shareOf(count: number, total: number): string {
-	if (count === total) return `${allOf(total, "webhooks")} are`;
-	return `${formatCount(count)} of ${formatCount(total)} webhooks ${isAre(count)}`;
-}
-
 /**
  * The first line of the overview: whether everything works and, if not, which webhook fails.
  *
@@ -160,56 +154,54 @@ export function projectSentence(
 	const total = webhooks.length;
 	if (total === 0) return "There are no webhooks, so nothing is sent.";
 	const mute = webhooks.filter(lacksSecret);
-	// The list below the sentence has retries of all webhooks, those of tests included.
-	const isCalm = healths.every(({ waiting, backlog }) => waiting.count === 0 && backlog.events === 0);
-	if (mute.length === 0) return sendingSentence(total, webhooks, healths, isCalm, now, days);
+	if (mute.length === 0) return sendingSentence(webhooks, healths, now, days);
 	const said = `Nothing is sent to ${namesOf(mute)}: the service can't read ${mute.length === 1 ? "its signing secret" : "their signing secrets"}.`;
-	if (mute.length === total) return said;
-	const ids = new Set(mute.map(({ id }) => id));
-	const sending = webhooks.filter(({ id }) => !ids.has(id));
-	const others = healths.filter(({ webhook_id }) => !ids.has(webhook_id));
-	return `${said} ${sendingSentence(total, sending, others, isCalm, now, days)}`;
+	const others = webhooks.filter((webhook) => !lacksSecret(webhook));
+	return others.length === 0 ? said : `${said} ${sendingSentence(others, healths, now, days, "other ")}`;
 }
 
 /**
- * @param total of all webhooks, some of which may lack a secret
- * @param isCalm whether nothing waits for any of all webhooks
+ * @param healths of all webhooks
+ * @param other if a sentence about other webhooks precedes this one
  */
 function sendingSentence(
-	total: number,
 	webhooks: readonly WebhookFacts[],
 	healths: readonly HealthFacts[],
-	isCalm: boolean,
 	now: number,
 	days: number,
+	other: "" | "other " = "",
 ): string {
+	const total = webhooks.length;
 	const byId = new Map(healths.map((health) => [health.webhook_id, health]));
+	const shareOf = (count: number, state: string): string => {
+		if (total === 1) return `${other === "" ? "Your" : "The other"} webhook is ${state}`;
+		if (count === total) return `${allOf(total, `${other}webhooks`)} are ${state}`;
+		return `${formatCount(count)} of ${formatCount(total)} ${other}webhooks ${isAre(count)} ${state}`;
+	};
 	const failing = webhooks.filter(({ id }) => byId.get(id)?.state === "failing");
 	const [first] = failing;
 	if (first !== undefined) {
 		const health = byId.get(first.id);
 		const who = failing.length === 1 && health !== undefined ? hasFailed(first, health, now) : namesOf(failing);
-		const share = total === 1 ? "Your webhook is failing" : `${shareOf(failing.length, total)} failing`;
 		// A name may have been cut.
-		return `${share}: ${who}${who.endsWith("…") ? "" : "."}${lateSentence(webhooks, byId, now)}`;
+		return `${shareOf(failing.length, "failing")}: ${who}${who.endsWith("…") ? "" : "."}${lateSentence(webhooks, byId, now)}`;
 	}
 	const inState = (state: HealthFacts["state"]) => webhooks.filter(({ id }) => byId.get(id)?.state === state);
 	const count = (state: HealthFacts["state"]) => inState(state).length;
 	const [unstable, healthy, paused, idle] = [count("unstable"), count("healthy"), count("paused"), inState("idle")];
 	const isOlder = idle.some((webhook) => isOlderThanLog(webhook, byId.get(webhook.id)));
 	const late = lateSentence(webhooks, byId, now);
-	if (healthy === total) {
-		return `${total === 1 ? "Your webhook is" : `${allOf(total, "webhooks")} are`} healthy.${late}`;
-	}
+	if (healthy === total) return `${shareOf(healthy, "healthy")}.${late}`;
 	if (unstable > 0) {
-		const share = total === 1 ? "Your webhook is unstable" : `${shareOf(unstable, total)} unstable`;
 		const affected = healths.filter(({ state }) => state === "unstable");
 		const over = affected.every(({ failing_since, waiting }) => failing_since === null && waiting.count === 0);
 		const dead = affected.reduce((sum, health) => sum + health.dead_letters, 0);
+		// The list below the sentence has retries of all webhooks, those of tests included.
+		const isCalm = healths.every(({ waiting, backlog }) => waiting.count === 0 && backlog.events === 0);
 		const calm = isCalm ? ", but nothing is waiting now" : "";
 		const rest = dead === 0 ? calm : `. ${plural(dead, "delivery")} failed for good`;
 		const state = over ? `Attempts failed recently${rest}` : "Some attempts fail and are retried";
-		return `${share}: ${namesOf(inState("unstable"))}. ${state}.${late}`;
+		return `${shareOf(unstable, "unstable")}: ${namesOf(inState("unstable"))}. ${state}.${late}`;
 	}
 	const parts = [
 		healthy > 0 ? `${formatCount(healthy)} ${isAre(healthy)} healthy` : "",
@@ -218,28 +210,24 @@ function sendingSentence(
 			? `${formatCount(idle.length)} ${idle.length === 1 ? "has" : "have"} not been sent anything ${untilNow(isOlder, days)}`
 			: "",
 	].filter((part) => part !== "");
-	return `No webhook is failing: ${parts.join(", ")}.${late}`;
+	return `No ${other}webhook is failing: ${parts.join(", ")}.${late}`;
 }
 
-/**
- * The first line of the list: `4 webhooks, 1 is failing`.
- *
- * @param healths of those that don't lack their secret
- */
-export function listSentence(healths: readonly Pick<HealthFacts, "state">[], total: number, mute = 0): string {
+/** The first line of the list: `4 webhooks, 1 is failing.` */
+export function listSentence(healths: readonly Pick<HealthFacts, "state">[]): string {
+	const total = healths.length;
 	if (total === 0) return "Nothing is being sent.";
 	const failing = healths.filter(({ state }) => state === "failing").length;
 	const unstable = healths.filter(({ state }) => state === "unstable").length;
 	const paused = healths.filter(({ state }) => state === "paused").length;
 	const shared = Object.entries({ failing, unstable, paused }).find(([, count]) => count === total)?.[0];
 	if (shared !== undefined) return `${total === 1 ? "Your webhook is" : `${allOf(total, "webhooks")} are`} ${shared}.`;
-	if (total === 1) return mute === 0 ? "1 webhook." : "Your webhook has no readable secret.";
+	if (total === 1) return "1 webhook.";
 	const parts = [
 		plural(total, "webhook"),
 		failing === 0 ? "none is failing" : `${formatCount(failing)} ${isAre(failing)} failing`,
 		...(unstable === 0 ? [] : [`${formatCount(unstable)} ${isAre(unstable)} unstable`]),
 		...(paused === 0 ? [] : [`${formatCount(paused)} ${isAre(paused)} paused`]),
-		...(mute === 0 ? [] : [`${formatCount(mute)} ${mute === 1 ? "has" : "have"} no readable secret`]),
 	];
 	return `${parts.join(", ")}.`;
 }

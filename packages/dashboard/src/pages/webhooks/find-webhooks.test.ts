@@ -27,13 +27,6 @@ test("failing and unstable webhooks come first", () => {
 	expect(ids(findWebhooks(ROWS, orderOf(ROWS), {}))).toBe("wh_d wh_b wh_a wh_c");
 });
 
-test("one whose secret can't be read comes before all others", () => {
-	const mute = { ...ROWS[0]!, webhook: { ...ROWS[0]!.webhook, id: "wh_m", secret_state: "unreadable" as const } };
-	const rows = [...ROWS, mute];
-	expect(ids(findWebhooks(rows, orderOf(rows), {}))).toBe("wh_m wh_d wh_b wh_a wh_c");
-	expect(foundSentence(rows, rows, {})).toMatch(/^5 webhooks, 1 is failing, .*, 1 has no readable secret\.$/);
-});
-
 test("a change of state moves no row, and a new webhook comes last", () => {
 	const order = orderOf(ROWS);
 	const later = [...ROWS.slice(1), row("wh_a", "Accounting", "failing"), row("wh_e", "New", "failing")];

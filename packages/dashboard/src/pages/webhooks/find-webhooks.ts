@@ -1,4 +1,4 @@
-import { lacksSecret, listSentence, webhookName } from "../../lib/health/health.ts";
+import { listSentence, webhookName } from "../../lib/health/health.ts";
 import type { WebhookState } from "../../lib/health/health-facts.ts";
 import { typedName } from "../../lib/text/names.ts";
 import { formatCount, plural } from "../../lib/text/numbers.ts";
@@ -15,7 +15,6 @@ export type Order = ReadonlyMap<string, number>;
 /** Those that need attention first, and otherwise in the order of creation. */
 export function orderOf(rows: readonly WebhookRow[]): Order {
 	const rank = (row: WebhookRow) => {
-		if (lacksSecret(row.webhook)) return -1;
 		const state = stateOf(row);
 		return state === "failing" || state === "unstable" ? WEBHOOK_STATES.indexOf(state) : WEBHOOK_STATES.length;
 	};
@@ -46,14 +45,7 @@ export function foundSentence(
 	search: WebhooksSearch,
 ): string {
 	const isFiltered = (search.text ?? "").trim() !== "" || search.state !== undefined;
-	if (!isFiltered || found.length === all.length) {
-		const sending = all.filter(({ webhook }) => !lacksSecret(webhook));
-		return listSentence(
-			sending.map((row) => ({ state: stateOf(row) })),
-			all.length,
-			all.length - sending.length,
-		);
-	}
+	if (!isFiltered || found.length === all.length) return listSentence(all.map((row) => ({ state: stateOf(row) })));
 	if (found.length === 0) return `None of ${plural(all.length, "webhook")} matches.`;
 	return `${formatCount(found.length)} of ${plural(all.length, "webhook")} ${found.length === 1 ? "matches" : "match"}.`;
 }
