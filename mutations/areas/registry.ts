@@ -13,6 +13,12 @@ export const REGISTRY = [
 				replace: "throw err;",
 				why: "A damaged page of one project keeps alerts about others from being sent.",
 			},
+			{
+				name: "alert-turn-taken",
+				find: "onJudged === undefined ? shared.at : shared.alertsAt;",
+				replace: "shared.at;",
+				why: "A node without a receiver of alerts makes all passes, and none is sent.",
+			},
 		],
 	),
 	...of("server/src/registry/webhooks.ts", inApi("webhook-changes"), [
@@ -168,18 +174,6 @@ export const REGISTRY = [
 				find: " && webhook.id > from",
 				replace: "",
 				why: "The first webhooks of a project can take every turn.",
-			},
-		],
-	),
-	...of(
-		"server/src/registry/health-count.ts",
-		["server/src/registry/health-count.test.ts"],
-		[
-			{
-				name: "alert-turn-taken",
-				find: "onJudged === undefined ? shared.at : shared.alertsAt;",
-				replace: "shared.at;",
-				why: "A node without a receiver of alerts makes all passes, and none is sent.",
 			},
 		],
 	),

@@ -1,4 +1,4 @@
-import { StorageError } from "../storage/port.ts";
+import { isPartial } from "../storage/port.ts";
 
 /** What became of an item: its result, or why it has none. */
 export type Ran<R> = { readonly result: R } | { readonly error: unknown };
@@ -69,6 +69,3 @@ export function rotated<T>(list: readonly T[], number: number): readonly T[] {
 	const start = Math.floor(((number * STEP) % 1) * list.length);
 	return [...list.slice(start), ...list.slice(0, start)];
 }
-
-/** Whether only a part of what is committed together may be the reason for the error, such as a damaged page. */
-export const isPartial = (error: unknown): boolean => error instanceof StorageError && error.code === "unusable";

@@ -1,8 +1,7 @@
 import { type Clock, restAfter, sleep } from "../base/clock.ts";
 import { pagesOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
-import { isPartial } from "../engine/halves.ts";
-import { type Project, type Storage, StorageError } from "../storage/port.ts";
+import { isPartial, type Project, type Storage, StorageError } from "../storage/port.ts";
 import {
 	HEALTH_STATES,
 	type HealthState,
@@ -171,7 +170,7 @@ export class HealthCount {
 			await sleep(clock, restMs);
 		}
 		if (first !== null) {
-			// It's not their rows.
+			// If none can be read, their rows aren't the reason.
 			if (read === 0) throw first.err;
 			logger.warn(
 				{ ...first, projects: unread },

@@ -59,6 +59,9 @@ export class StorageError extends Error {
 
 export const isStorageError = (error: unknown): error is StorageError => error instanceof StorageError;
 
+/** Whether the error may be due to some rows only, such as those of a damaged page: then others can be used. */
+export const isPartial = (error: unknown): boolean => error instanceof StorageError && error.code === "unusable";
+
 export type StorageErrorCode =
 	/** Another process uses this database. */
 	| "in_use"

@@ -1,8 +1,8 @@
 import { type Clock, LONGEST_WAIT_MS, type Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Engine } from "../engine/engine.ts";
-import { isPartial, MAX_FAILED, rotated } from "../engine/halves.ts";
-import { type DueBasket, StorageError } from "../storage/port.ts";
+import { MAX_FAILED, rotated } from "../engine/halves.ts";
+import { type DueBasket, isPartial, StorageError } from "../storage/port.ts";
 import type { Items } from "./orders.ts";
 import { type FactRecorder, type FactRefused, idFaults, itemFaults, textFaults } from "./recorder.ts";
 

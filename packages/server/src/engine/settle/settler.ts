@@ -6,6 +6,7 @@ import type { Logger } from "../../base/logger.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import {
 	type DeliveryStorage,
+	isPartial,
 	type LaneProgress,
 	type NewAttempt,
 	type Retry,
@@ -13,7 +14,7 @@ import {
 	StorageError,
 	type Verdict,
 } from "../../storage/port.ts";
-import { isPartial, runByHalves } from "../halves.ts";
+import { runByHalves } from "../halves.ts";
 
 /** Maximum time to batch outcomes under load, milliseconds. Keeps small what a crash causes to be repeated. */
 const GATHER_MS = 20;
