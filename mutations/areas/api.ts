@@ -100,7 +100,7 @@ export const API = [
 			name: "metrics-timeout-beyond-buckets",
 			find: "Math.min(responseMs / 1_000, attemptTimeoutS)",
 			replace: "responseMs / 1_000",
-			why: "Quantiles of attempts' durations exceed the timeout, or can't be told.",
+			why: "Quantiles of attempts' durations exceed the timeout, or aren't known.",
 		},
 	]),
 	...of("server/src/api/metrics.ts", inApi("system"), [

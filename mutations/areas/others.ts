@@ -62,7 +62,7 @@ export const OTHERS = [
 				name: "health-without-secret",
 				find: 'if (secretState !== "usable") return "failing";',
 				replace: "",
-				why: "A webhook to which nothing can be sent is healthy, and nobody is told.",
+				why: "A webhook to which nothing can be sent counts as healthy, and no alert is sent.",
 			},
 		],
 	),

@@ -26,7 +26,7 @@ import { InstalledPosthorn } from "./installed.fixture.ts";
 
 const run = promisify(execFile);
 const OLDER = "0.0.1";
-const NO_OLDEST = "npm has the oldest Node for Linux on x64 only";
+const NO_OLDEST = "the oldest Node is installed only on Linux on x64";
 const RECEIVER = `
 	import { readFileSync } from "node:fs";
 	import { createServer } from "node:https";

@@ -149,7 +149,7 @@ test("records each completed action with its target", async () => {
 	// Of retries, dead letters and samples: retries.test.ts, delivery-list.test.ts and samples.test.ts.
 	for (const verb of ["retried", "dismissed"]) seen.add(`delivery.${verb}`).add(`deliveries.${verb}`);
 	for (const action of ["test.cancelled", "sample.published", "log.exported"]) seen.add(action);
-	// Of lost seal keys: lost-seal-key.test.ts.
+	// For lost seal keys, see lost-seal-key.test.ts.
 	seen.add("webhook.secret_lost");
 	expect([...seen].toSorted()).toEqual([...AUDIT_ACTIONS].toSorted());
 	const { text } = await operator.call("GET", `${project}/audit?limit=200`);

@@ -22,7 +22,7 @@ import type { StorageCheck } from "./storage-check.ts";
 
 /** For requests and for commits. */
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Those below the timeout are used. */
+/** Only those below the timeout are used. */
 const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120];
 /** From an event that is sent right away to one whose webhook was paused for a day. */
 const LAG_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 86_400];
@@ -69,7 +69,7 @@ export function createMetrics(attemptTimeoutMs: number) {
 	const published = counter("posthorn_events_published_total", "Events that this node committed.");
 	const attempts = counter(
 		"posthorn_attempts_total",
-		"Attempts committed, by outcome: delivered, retrying or failed (dead-lettered).",
+		"Attempts committed, by outcome: delivered, retrying, or failed (dead-lettered, or closed without a request).",
 		["outcome"],
 	);
 	const failures = counter(
@@ -122,7 +122,7 @@ export function createMetrics(attemptTimeoutMs: number) {
 				const cause = statusCode === null ? errorCode! : classOf(statusCode);
 				failures.inc({ outcome: status, cause });
 			}
-			// A timeout takes slightly longer than allowed: beyond the last bucket, or in one that ends far above it.
+			// A timeout ends slightly late, which would be beyond the last bucket.
 			if (sent) durations.observe(Math.min(responseMs / 1_000, attemptTimeoutS));
 			if (lagMs !== null) lags.observe(lagMs / 1_000);
 		},
@@ -164,7 +164,7 @@ export function createMetrics(attemptTimeoutMs: number) {
 			stored("posthorn_projects", "Projects.", ({ projects }) => projects);
 			stored("posthorn_webhooks", "Webhooks.", ({ webhooks }) => webhooks);
 			stored("posthorn_backlog_events", "Deliveries waiting for their first attempt.", ({ backlog }) => backlog);
-			const paused = "How many of them are for paused webhooks.";
+			const paused = "Deliveries to paused webhooks that wait for their first attempt.";
 			stored("posthorn_backlog_paused_events", paused, ({ pausedBacklog }) => pausedBacklog);
 			const age =
 				"How long the oldest delivery to an active webhook has waited for its first attempt; 0 if none waits.";
@@ -287,7 +287,7 @@ export function createMetrics(attemptTimeoutMs: number) {
 	};
 }
 
-/** Such as `5xx`. */
+/** The class of a status code, such as `5xx`. */
 const classOf = (status: number): string => `${Math.floor(status / 100)}xx`;
 
 /** Adds metrics: `counter` and `histogram` return one to update, and the others read their values on each scrape. */

@@ -73,7 +73,7 @@ test("the page for operators names the limits that the code has", () => {
 		`cut off after ${RESPONSES.stallMs / 1_000} seconds`,
 		`${RESPONSES.reads}; ${RESPONSES.readsPerPrincipal} for one principal, with up to ${RESPONSES.readsWaiting} waiting; ${RESPONSES.readsPerProject} for one project`,
 		`by status code | ${n(LOG_READS.attemptsScanned)}`,
-		`by health | 20; after ${LOG_READS.projectsHealthMs / 1_000} seconds it begins no further one`,
+		`by health | 20; after ${LOG_READS.projectsHealthMs / 1_000} seconds it starts no other one`,
 		`may send ${n(UNAUTHENTICATED.wrongTokensPerMinute)} invalid API keys`,
 		`looked up ${UNAUTHENTICATED.lookups} at a time, one per network. ${n(UNAUTHENTICATED.lookupsWaiting)} of a network may wait, or ${UNAUTHENTICATED.lookupsWaitingThen} once`,
 		`${WAITERS.calls} calls waiting for events (\`wait\`) on a node. Signed-in users may use ${WAITERS.callsOfPeople} of them`,

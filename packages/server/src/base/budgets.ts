@@ -155,7 +155,7 @@ export const LOG_READS = {
 	webhooksPerStep: 50,
 	/** The same for their statistics. */
 	statsPerStep: 8,
-	/** A call for the health of several projects begins no further one after this time, milliseconds. */
+	/** After this time, a call for the health of several projects starts no other one, milliseconds. */
 	projectsHealthMs: 10_000,
 } as const;
 

@@ -267,7 +267,7 @@ test("a failing webhook that is paused and resumed isn't reported again until it
 	expect(await types(webhook(since))).toEqual(["webhook.failing"]);
 });
 
-// Its earlier attempts had been delivered, so nobody was told that nothing is sent anymore.
+// Its earlier attempts had been delivered, so no alert said that nothing is sent anymore.
 test.each([
 	["unreadable", "can't be read. Restore its seal key, or rotate the secret."],
 	["lost", "was lost with its seal key. Rotate it."],

@@ -30,7 +30,7 @@ interface AlertsOptions {
 
 /** What was last reported about a webhook. */
 interface Reported {
-	/** What tells the failure that was reported from others: usually its first attempt. Null if none was, or it has ended. */
+	/** Identifies the failure that was reported: see {@link failureOf}. Null if none was, or it has ended. */
 	readonly failing: string | null;
 	/** When a failure that wasn't reported yet was first seen, milliseconds since the Unix epoch; null without one. */
 	readonly seenAt: number | null;
@@ -72,8 +72,8 @@ export class Alerts {
 	#from = START;
 	#next: Position | null = null;
 	/**
-	 * By project, where the last pass used up its number of alerts. The next one skips its webhooks up to there, in case
-	 * the first ones have something new in every pass.
+	 * By project, the webhook with which it used up its alerts in the last pass. The next pass skips the webhooks up to
+	 * that one, in case the first ones have something new in every pass.
 	 */
 	readonly #limitedAt = new Map<string, string>();
 	/** What should have been stored about projects, in position of what is, if that has failed. */
@@ -139,8 +139,8 @@ export class Alerts {
 		for (const webhook of webhooks) {
 			const before = reported[webhook.id] ?? NOTHING;
 			const type = dueOf(webhook, before, clock.now());
-			const isTaken = type !== null && left > 0 && webhook.id > from;
-			const isReported = isTaken && (await this.#send(type, project, webhook, before));
+			const hasTurn = type !== null && left > 0 && webhook.id > from;
+			const isReported = hasTurn && (await this.#send(type, project, webhook, before));
 			if (isReported && --left === 0) this.#limitedAt.set(project.id, webhook.id);
 			const after = isReported ? reportedBy(type, webhook, before, clock.now()) : seenBy(webhook, before, clock.now());
 			if (isWorthKeeping(after, clock.now())) next[webhook.id] = after;
@@ -196,7 +196,7 @@ const isRecent = (at: number, now: number): boolean => Math.abs(now - at) < ALER
 const isWorthKeeping = ({ failing, seenAt, deadLetters, at }: Reported, now: number): boolean =>
 	failing !== null || seenAt !== null || deadLetters > 0 || isRecent(at, now);
 
-/** The attempt since which it fails. Without a secret there may be none, or it may be that of an earlier failure. */
+/** Identifies a failure by its first attempt. Without a readable secret it has none, so the time it was first seen does. */
 const failureOf = ({ figures: { secretState, failingSince, lastAttempt } }: JudgedWebhook, { seenAt }: Reported) =>
 	secretState === "usable" ? ((failingSince ?? lastAttempt)?.id ?? null) : `${secretState} ${seenAt}`;
 

@@ -65,7 +65,7 @@ export const NO_FIGURES: Omit<WebhookHealth, "webhookId"> = {
 export function healthOf(figures: HealthFigures, now: number): HealthState {
 	const { status, secretState, recent, lastAttempt } = figures;
 	if (status === "paused") return "paused";
-	// Earlier attempts say nothing anymore.
+	// How earlier attempts went doesn't matter: nothing is sent now.
 	if (secretState !== "usable") return "failing";
 	if (lastAttempt === null) return "idle";
 	const attempts = recent.delivered + recent.failed;

@@ -67,7 +67,7 @@ function Outlook({ health, incident, now }: { health: Health; incident: Incident
 /** The webhooks that need attention, each with what is wrong and how to fix it. */
 export function FailingList({ projectId, failing, ongoing, now }: FailingListProps) {
 	const [all, setAll] = useState(false);
-	// One more takes no more space than a button would save.
+	// A button wouldn't save the space of a single row.
 	const shown = all || failing.length === SHOWN + 1 ? failing : failing.slice(0, SHOWN);
 	const more = failing.length - shown.length;
 	const first = failing[0]?.health.state === "unstable" ? "unstable" : "failing";

@@ -115,12 +115,12 @@ export interface QuerySchema {
 	readonly properties?: Readonly<
 		Record<string, { readonly type?: string; readonly description?: string; readonly default?: unknown }>
 	>;
-	/** Those that are never undefined. */
+	/** Those that a handler always gets. */
 	readonly required?: readonly string[];
 }
 
 /** Whether a request must have a query parameter: it is required, and has no default. */
-export const isNeeded = ({ properties, required = [] }: QuerySchema, name: string): boolean =>
+export const mustBeGiven = ({ properties, required = [] }: QuerySchema, name: string): boolean =>
 	required.includes(name) && properties?.[name]?.default === undefined;
 
 const repeated = new WeakSet<object>();
@@ -140,8 +140,8 @@ const WHOLE_NUMBER = /^-?\d{1,15}$/;
 /**
  * Reads a route's query parameters by its schema. Text becomes a number only if it is written as a plain whole number;
  * a list may be repeated (`type=a&type=b`) or, unless it is {@link onlyRepeated}, separated by commas; anything else may
- * be given once. A missing one gets its default, or is a fault if {@link isNeeded}; so are unknown parameters. Pointers have
- * the form `?name`.
+ * be given once. A missing one gets its default, or is a fault if it {@link mustBeGiven}. So are unknown parameters.
+ * Pointers have the form `?name`.
  */
 export function readQuery(schema: TSchema | undefined, raw: Readonly<Record<string, unknown>>): QueryResult {
 	const { properties = {}, required = [] } = (schema ?? {}) as QuerySchema;

@@ -4,7 +4,7 @@ import { type Config, readConfig } from "../../config/index.ts";
 import { VERSION } from "../../version.ts";
 import { tooMany } from "../http/admission.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../http/problem.ts";
-import { isNeeded, type QuerySchema } from "../http/validate.ts";
+import { mustBeGiven, type QuerySchema } from "../http/validate.ts";
 import { type ApiParts, PATH_IDS, type Route, ratesOf, scopeFor } from "../route.ts";
 import { apiRoutes } from "../routes/index.ts";
 import { factId } from "../routes/publishing/facts.ts";
@@ -209,7 +209,7 @@ function parametersOf(route: Route, components: Components): unknown[] {
 	const inQuery = Object.entries(query.properties ?? {}).map(([name, property]) => ({
 		name,
 		in: "query",
-		...(isNeeded(query, name) && { required: true }),
+		...(mustBeGiven(query, name) && { required: true }),
 		...described(property, components),
 	}));
 	return [...inPath, ...inQuery];

@@ -69,9 +69,10 @@ export class InFlight implements Shipment, Baggable {
 		return this.lane.target;
 	}
 
-	/** How long a first attempt that began at this time waited for it, milliseconds; null if it isn't one. */
+	/** The time from the event's publishing to the start of its first attempt, milliseconds; null for any other attempt. */
 	lagMs(startedAt: number): number | null {
-		return this.retry === null ? Math.max(0, startedAt - this.#publishedAt) : null; // other nodes' clocks may differ
+		// The clock of the node that published it may be ahead.
+		return this.retry === null ? Math.max(0, startedAt - this.#publishedAt) : null;
 	}
 
 	/** Since it was started, the owner may have unsubscribed from the type, or resumed from now. */
@@ -98,7 +99,7 @@ type InFlightWork = Pick<ProjectWork, "mayLeave"> & { readonly context: Pick<Act
 /** What an outcome changes: the entry in the delivery log, and the next attempt if there is one. */
 export interface Consequence extends Omit<Change, "lane"> {
 	readonly attempt: NewAttempt;
-	/** From the event's publishing to its first attempt, milliseconds; null for other attempts, and if none was made. */
+	/** As {@link InFlight.lagMs}; also null if nothing was sent. */
 	readonly lagMs: number | null;
 }
 

@@ -103,7 +103,7 @@ const REASON_TEXT: Record<Reason, string> = {
 	skipped: "Skipped: the webhook was resumed from now, which skips its backlog and pending retries.",
 };
 
-/** All of them. */
+/** Every reason, and so every error code of the delivery log. */
 export const REASONS = Object.keys(REASON_TEXT) as Reason[];
 
 /** The text for redirects, which count as responses and are never followed. */

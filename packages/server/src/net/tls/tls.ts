@@ -84,8 +84,8 @@ export class TlsConnector {
 		});
 		// Not passed in the options: if OpenSSL rejects it, `connect` throws and leaks a socket without an error listener.
 		if (known !== undefined && metering === undefined && !setSession(socket, known.session)) sessions.drop(host);
-		// If the check fails, Node closes the socket before it reports that, and the certificate is gone. Node 24.15 to 24.21
-		// and 26.0 to 26.8 check no certificate after a call of getPeerX509Certificate: they see none.
+		// If the check fails, Node closes the socket before it reports that, and the certificate is gone. On Node 24.15 to
+		// 24.21 and 26.0 to 26.8, a call of getPeerX509Certificate hides the certificate from the check.
 		socket.prependListener?.("secure", () => {
 			const certificate = socket.isSessionReused?.() ? undefined : socket.getPeerCertificate?.().raw;
 			if (certificate !== undefined) presented(certificate);

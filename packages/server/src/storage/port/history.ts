@@ -198,7 +198,7 @@ export interface Gauges {
 	readonly backlog: number;
 	/** How many of them are for paused webhooks. */
 	readonly pausedBacklog: number;
-	/** When the oldest one for an active webhook was published; null if there is none. */
+	/** When the event of the oldest one for an active webhook was published; null if there is none. */
 	readonly oldestAt: number | null;
 	readonly retriesWaiting: number;
 	/** Deliveries in the log whose last series failed and that haven't been replayed or dismissed since, without tests. */

@@ -19,7 +19,7 @@ const badSignature = ({ host }: Failure): Advice => ({
 	tries: [
 		"Check that the receiver uses this webhook's current secret. If it's lost or was rotated, rotate it again.",
 		"Verify the body exactly as received, before parsing it: parsing and serializing it again changes its bytes.",
-		"Under Verify, the webhook's page finds out what differs, and has code to compare with.",
+		"Open Verify on the webhook's page: it finds out what differs, and has code to compare yours with.",
 	],
 });
 

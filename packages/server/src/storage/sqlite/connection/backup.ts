@@ -48,7 +48,7 @@ export async function backupSqlite(sourcePath: string, targetPath: string): Prom
 	if (process.platform !== "win32") await flush(folder, "r");
 }
 
-/** With SQLite's files next to it. */
+/** Deletes an unfinished database, and SQLite's files next to it. */
 function removeDraft(draft: string): void {
 	for (const end of ["", "-journal", "-wal", "-shm"]) {
 		const file = `${draft}${end}`;
