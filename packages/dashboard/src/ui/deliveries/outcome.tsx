@@ -60,7 +60,7 @@ export function Outcome({ kind, label, plain = false }: OutcomeProps) {
 
 interface HealthStateProps {
 	state: WebhookState;
-	/** Whether nothing can be signed for it, which matters more than its health. */
+	/** Whether it is failing because nothing can be signed for it. */
 	lacksSecret?: boolean;
 	/** How many webhooks are failing or unstable, if it is about several. */
 	count?: number;
