@@ -8,6 +8,12 @@ import { ClockOffset, storedGeneration, toGeneration } from "../../shared/leases
 /** A row as the driver returns it: bigint and integer as number, bytea as Buffer, json parsed. */
 export type Row = Record<string, unknown>;
 
+/** A warning of the database, as the driver passes it on. */
+interface Warning {
+	readonly routine: string | undefined;
+	readonly message: string | undefined;
+}
+
 /**
  * The routine of PostgreSQL in which a commit waits for synchronous standbys. If an administrator cancels the wait
  * (`pg_cancel_backend`), the commit succeeds with a warning, although a failover may lose it.
@@ -87,13 +93,7 @@ export class Session {
 
 	async #commit(): Promise<void> {
 		let canceled: string | null = null;
-		const noticed = ({
-			routine,
-			message,
-		}: {
-			readonly routine: string | undefined;
-			readonly message: string | undefined;
-		}): void => {
+		const noticed = ({ routine, message }: Warning): void => {
 			if (routine === WAITS_FOR_STANDBY) canceled = message ?? "";
 		};
 		this.#client.on("notice", noticed);
