@@ -76,12 +76,15 @@ test("a webhook whose secret can't be read isn't shown as healthy", async ({ das
 	await expect(attention).toContainText("Nothing is sent: the service can't read its signing secret.");
 	await expect(attention).not.toContainText(/attempts|delivered/);
 	await expect(
-		page.getByText(/^Nothing is sent to .*Accounting.*: the service can't read its signing secret\./),
+		page.getByText(
+			/^Nothing is sent to .*Accounting.*: the service can't read its signing secret\. The other webhook is healthy\./,
+		),
 	).toBeVisible();
 	await expectAccessible(page);
 	for (const width of [1280, 390]) {
 		await page.setViewportSize({ width, height: 900 });
 		await page.goto(dashboard.project("/webhooks"));
+		await expect(page.getByText("2 webhooks, 1 is failing.")).toBeVisible();
 		const row = page.getByRole(width === 390 ? "listitem" : "row").filter({ hasText: "Accounting" });
 		await expect(row).toContainText("No secret");
 		await expect(row).not.toContainText("Healthy");
