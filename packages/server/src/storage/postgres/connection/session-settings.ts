@@ -16,7 +16,8 @@ const PROBE_AFTER_MS = 30_000;
  * And every statement reads an index range, with ten rows or ten million: the planner's guesses about a table that was
  * just empty must not change that, so sequential scans come last, and plans are made once. Each statement sees what was
  * committed before it, even if the database, which may be a store's, has another default. Nor may its defaults end idle
- * sessions, which pools do and listening can't bear, or turn NULL in arrays into text. A statement fails if row-level
+ * sessions, which pools do and listening can't bear, turn NULL in arrays into text, or suppress warnings: one of them
+ * says that a commit isn't on a standby. A statement fails if row-level
  * security would hide rows from it: they would seem deleted. And a name without a schema is PostgreSQL's own: otherwise an
  * operator that a store creates could run with this user's rights.
  */
@@ -26,6 +27,7 @@ export const SESSION_SETTINGS = {
 	idle_in_transaction_session_timeout: "10000",
 	idle_session_timeout: "0",
 	array_nulls: "on",
+	client_min_messages: "warning",
 	enable_seqscan: "off",
 	enable_bitmapscan: "off",
 	jit: "off",
