@@ -136,6 +136,21 @@ describe("an unavailable database", () => {
 		expect((await world.log(project)).map(({ seq }) => seq)).toEqual([1, 2, 3]);
 	});
 
+	// The repetition found no basket and was acknowledged. After a failover, the basket was there again, and abandoned.
+	test("removing a basket again isn't confirmed before its first removal is", async () => {
+		const projectId = await world.project();
+		const data = "{}";
+		await world.storage.touchBasket({ projectId, touch: { basketId: "b", at: START, dueAt: START + 1, data } });
+		const remove = () => world.storage.removeBasket({ projectId, basketId: "b" });
+		await set("synchronous_standby_names", "gone");
+		for (let times = 0; times < 2; times++) {
+			const [code] = await Promise.all([codeOf(remove()), cancelWait()]);
+			expect(code).toBe("lost");
+		}
+		await set("synchronous_standby_names", "");
+		expect(await remove()).toBe("absent");
+	});
+
 	test("a settlement repeated after its commit is settled once", async () => {
 		const project = await world.project();
 		const webhook = await world.webhook(project, ["a"]);

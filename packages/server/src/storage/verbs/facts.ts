@@ -364,7 +364,10 @@ export function* touchBasket(
 export function* removeBasket(project: number, { basketId }: BasketRef): Steps<"removed" | "absent" | "no_project"> {
 	const removed = yield* row(sql`
 		DELETE FROM posthorn.store_baskets WHERE project_no = ${project} AND basket_id = ${basketId} RETURNING basket_id`);
-	return removed === undefined ? "absent" : "removed";
+	if (removed !== undefined) return "removed";
+	// An earlier removal may not be on a standby yet. A transaction that only reads wouldn't wait for that.
+	yield* together(holdLog(project));
+	return "absent";
 }
 
 const BASKETS = unlocked("store_baskets", "no");
