@@ -145,6 +145,15 @@ describe("certificates", () => {
 		}
 	});
 
+	// The facts of the other one were shown.
+	test("what it is for is shown even if it contains another one", async () => {
+		const inner = authority.issue({ names: ["inner.example"] }).cert;
+		const receiver = await listen(createAuthority().issue({ names: ["localhost", `\n${inner}\n`] }));
+		const outcome = await makeSender().send(shipment(receiver.url()));
+		const names = expect.arrayContaining(["localhost"]);
+		expect(outcome).toMatchObject({ reason: "tls_untrusted", details: { certificate: { names } } });
+	});
+
 	test("its names are bounded, and shown harmlessly", async () => {
 		const names = Array.from({ length: 50 }, (_, i) => `${"long-".repeat(11)}${i}.${"a.".repeat(40)}example`);
 		const receiver = await listen(authority.issue({ names: ["a\u001b[31m.example", ...names] }));

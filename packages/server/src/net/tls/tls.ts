@@ -316,8 +316,14 @@ const OF_CERTIFICATES: ReadonlySet<unknown> = new Set(["tls_untrusted", "tls_exp
 export function withCertificate(error: Error, certificate: Buffer | null): Error {
 	const reason = reasonOf(error);
 	if (reason === null || certificate === null || !OF_CERTIFICATES.has(reason)) return error;
-	const facts = factsOf(new X509Certificate(certificate));
+	const facts = factsOf(new X509Certificate(toPem(certificate)));
 	return new SendFailure(reason, error.message, { cause: error, details: { certificate: facts } });
+}
+
+/** Given DER, OpenSSL would first look for PEM in it, and read a certificate that the receiver's contains as text. */
+function toPem(der: Buffer): string {
+	const lines = der.toString("base64").replaceAll(/.{64}(?=.)/g, "$&\n");
+	return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
 }
 
 function factsOf({ subject, issuer, subjectAltName, validFrom, validTo }: X509Certificate): RejectedCertificate {
