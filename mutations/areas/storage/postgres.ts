@@ -35,6 +35,24 @@ export const STORAGE_POSTGRES = [
 			why: "An event is acknowledged that no standby has, and the next failover loses it.",
 		},
 	]),
+	...of("server/src/storage/postgres/connection/session-settings.ts", inPostgres("faults"), [
+		{
+			name: "postgres-warnings-suppressed",
+			find: 'client_min_messages: "warning"',
+			replace: 'client_min_messages: "error"',
+			only: "canceled",
+			why: "An event is acknowledged that no standby has, and the next failover loses it.",
+		},
+	]),
+	...of("server/src/storage/verbs/facts.ts", inPostgres("faults"), [
+		{
+			name: "facts-absent-basket-unconfirmed",
+			find: 'yield* together(holdLog(project));\n\treturn "absent"',
+			replace: 'return "absent"',
+			only: "removing a basket again",
+			why: "A basket's removal is acknowledged that no standby has, and after a failover the basket is abandoned.",
+		},
+	]),
 	...of("server/src/storage/postgres/history/attempts.ts", POSTGRES, [
 		{
 			name: "postgres-followed-soon-only",
