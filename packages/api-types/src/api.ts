@@ -76,7 +76,7 @@ export interface paths {
         };
         /**
          * Count webhooks by their health
-         * @description For up to 20 projects, how many webhooks have each health, and how many deliveries failed for good and need a decision. The projects come in the order given, each once. Those that you may not see, that don't exist or that lack the Developer app are left out.
+         * @description For up to 20 projects, how many webhooks have each health, and how many deliveries failed for good and need a decision. The projects come in the order given, each once. Those that you may not see, that don't exist, that lack the Developer app or whose data is damaged are left out.
          */
         readonly get: operations["listProjectHealth"];
         readonly put?: never;

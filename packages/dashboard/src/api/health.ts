@@ -53,7 +53,7 @@ export const knownHours = (projectId: string): readonly WebhookHours[] =>
 
 const PROJECTS_HEALTH = ["projects", "health"] as const;
 
-/** The health of at most 20 projects; those that the user can't see or that lack the Developer app are missing. */
+/** The health of at most 20 projects, without those that the user can't see, that lack the Developer app or are damaged. */
 export const projectsHealthQuery = (projectIds: readonly string[]) =>
 	queryOptions({
 		queryKey: [...PROJECTS_HEALTH, ...projectIds],

@@ -9,6 +9,7 @@ import { absentId } from "../base/ids.fixture.ts";
 import { Seal } from "../base/seal.ts";
 import { answered } from "../engine/send/receiver.fixture.ts";
 import { sealSecret } from "../engine/signing-keys.ts";
+import { StorageError } from "../storage/port.ts";
 import { Admission } from "./http/admission.ts";
 
 const HEALTH = "/v1/projects/health";
@@ -80,6 +81,24 @@ describe("of any projects", () => {
 		expect(await read(query(removed))).toEqual([entry(removed, { idle: 1 })]);
 		await api.call("DELETE", `${removed}/apps/developer`);
 		expect(await read(query(removed))).toEqual([]);
+	});
+
+	// The list of projects showed the health of none of them.
+	test("leaves out a project whose rows can't be read, unless none can", async () => {
+		const damaged = await api.project();
+		await api.webhook(damaged);
+		const { readHealth } = api.storage;
+		const spy = vi.spyOn(api.storage, "readHealth").mockImplementation((p) => {
+			if (p.projectId !== idOf(damaged)) return readHealth.call(api.storage, p);
+			return Promise.reject(new StorageError("unusable", "invalid page in block 7"));
+		});
+		try {
+			const one = entry(failing, { failing: 1, paused: 1, idle: 1 }, 2);
+			expect(await read(query(damaged, failing, quiet))).toEqual([one, entry(quiet)]);
+			expect((await api.call("GET", query(damaged))).status).toBe(503);
+		} finally {
+			spy.mockRestore();
+		}
 	});
 
 	test.each([

@@ -2,8 +2,10 @@ import type { Static } from "typebox";
 import type { Principal } from "../../accounts/index.ts";
 import { LOG_READS } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
+import { isPartial } from "../../engine/halves.ts";
 import { judgeWebhooks, noHealthCounts } from "../../registry/health.ts";
 import { DEVELOPER_APP } from "../../registry/projects.ts";
+import { StorageError } from "../../storage/port.ts";
 import { type ApiParts, type Route, routeIn } from "../route.ts";
 import { component, count, id, orNull, soughtId, strictObject, Type } from "../schema.ts";
 import { SEVERAL } from "./log/log-filters.ts";
@@ -40,7 +42,7 @@ const ProjectHealthQuery = strictObject({
 	}),
 });
 
-export function projectHealthRoutes({ storage, webhooks, members, clock }: ApiParts): Route[] {
+export function projectHealthRoutes({ storage, webhooks, members, clock, logger }: ApiParts): Route[] {
 	/** Whether the caller may see the webhooks of a project, and it has the app for them. */
 	async function isVisible(principal: Principal, projectId: string): Promise<boolean> {
 		if (!isId("project", projectId)) return false;
@@ -52,7 +54,7 @@ export function projectHealthRoutes({ storage, webhooks, members, clock }: ApiPa
 	return [
 		route("GET", "/v1/projects/health", "listProjectHealth", {
 			summary: "Count webhooks by their health",
-			description: `For up to ${MAX_PROJECTS} projects, how many webhooks have each health, and how many deliveries failed for good and need a decision. The projects come in the order given, each once. Those that you may not see, that don't exist or that lack the Developer app are left out.`,
+			description: `For up to ${MAX_PROJECTS} projects, how many webhooks have each health, and how many deliveries failed for good and need a decision. The projects come in the order given, each once. Those that you may not see, that don't exist, that lack the Developer app or whose data is damaged are left out.`,
 			scope: "read",
 			query: ProjectHealthQuery,
 			rate: "reads",
@@ -65,23 +67,39 @@ export function projectHealthRoutes({ storage, webhooks, members, clock }: ApiPa
 				const { query, heavy } = call;
 				const begun = clock.elapsed();
 				const data: Static<typeof ProjectHealth>[] = [];
+				let next: string | null = null;
+				let damaged: { readonly projectId: string; readonly err: unknown } | null = null;
 				// Not `heavy` as a whole: all projects may have 200,000 webhooks together. Other reads have a turn before each
 				// step, which also ends the call if its client has left or lost its access.
 				for (const projectId of new Set(query.project_id)) {
-					if (data.length > 0 && clock.elapsed() - begun >= LOG_READS.projectsHealthMs)
-						return { data, next_project_id: projectId };
+					if (data.length > 0 && clock.elapsed() - begun >= LOG_READS.projectsHealthMs) {
+						next = projectId;
+						break;
+					}
 					if (!(await heavy(() => isVisible(call.principal, projectId)))) continue;
 					const counts = noHealthCounts();
 					let deadLetters = 0;
 					const steps = judgeWebhooks(storage, webhooks.secretState, projectId, clock.now());
-					for (let step = await heavy(() => steps.next()); !step.done; step = await heavy(() => steps.next()))
+					const read = () =>
+						steps.next().catch((err: unknown) => {
+							if (err instanceof StorageError && !isPartial(err)) throw err;
+							return { err };
+						});
+					let step = await heavy(read);
+					for (; !("err" in step || step.done); step = await heavy(read))
 						for (const { health, figures } of step.value) {
 							counts[health]++;
 							deadLetters += figures.deadLetters;
 						}
-					data.push({ project_id: projectId, webhooks: counts, dead_letters: deadLetters });
+					if ("err" in step) damaged ??= { projectId, err: step.err };
+					else data.push({ project_id: projectId, webhooks: counts, dead_letters: deadLetters });
 				}
-				return { data, next_project_id: null };
+				if (damaged !== null) {
+					// Perhaps it's not their rows.
+					if (data.length === 0) throw damaged.err;
+					logger.warn(damaged, "failed to read the health of a project's webhooks; others are counted");
+				}
+				return { data, next_project_id: next };
 			},
 		}),
 	];
