@@ -3,6 +3,7 @@ import { api } from "./client/client.ts";
 import { projectKey } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
 import { queryClient } from "./client/query-client.ts";
+import { Turns } from "./client/turns.ts";
 
 /** A webhook's health: its state, pending deliveries, and its last day. */
 export type Health = Schemas["WebhookHealth"];
@@ -14,7 +15,7 @@ export type Waiting = Schemas["WaitingAttempt"];
 
 const PROJECT = "/v1/projects/{project_id}";
 /** Hours pass without any hint, so poll at this interval, in milliseconds. */
-const REFRESH_MS = 60_000;
+export const REFRESH_MS = 60_000;
 
 /** The health of all webhooks of a project, with empty `hours`: with thousands of webhooks, they'd be most of the response. */
 export const healthQuery = (projectId: string) =>
@@ -52,18 +53,32 @@ export const knownHours = (projectId: string): readonly WebhookHours[] =>
 		.flatMap(([, known]) => known ?? []);
 
 const PROJECTS_HEALTH = ["projects", "health"] as const;
+/** The service reads so many for a user at a time. More would keep the browser's connections from other requests. */
+const turns = new Turns(2);
 
-/** The health of at most 20 projects, without those that the user can't see, that lack the Developer app or are damaged. */
-export const projectsHealthQuery = (projectIds: readonly string[]) =>
+/**
+ * A search groups the projects differently, and most of them are known. One function for all queries: each observer would
+ * call another one at every rendering, and thousands of projects have a hundred.
+ */
+const knownHealth = (): readonly ProjectHealth[] =>
+	queryClient
+		.getQueriesData<readonly ProjectHealth[]>({ queryKey: PROJECTS_HEALTH })
+		.flatMap(([, known]) => known ?? []);
+
+/**
+ * The health of at most 20 projects, without those that the user can't see, that lack the Developer app or are damaged.
+ *
+ * @param refreshMs how often it's requested, in milliseconds
+ */
+export const projectsHealthQuery = (projectIds: readonly string[], refreshMs = REFRESH_MS) =>
 	queryOptions({
 		queryKey: [...PROJECTS_HEALTH, ...projectIds],
 		queryFn: async ({ signal }): Promise<readonly ProjectHealth[]> => {
 			const found: ProjectHealth[] = [];
 			for (let rest = projectIds; rest.length > 0; ) {
-				const { data, next_project_id: next } = await api.get("/v1/projects/health", {
-					query: { project_id: rest },
-					signal,
-				});
+				const query = { project_id: rest };
+				const call = () => api.get("/v1/projects/health", { query, signal });
+				const { data, next_project_id: next } = await turns.take(call, signal);
 				found.push(...data);
 				// A service of an earlier version counts them all.
 				const at = rest.indexOf(next ?? "");
@@ -71,12 +86,9 @@ export const projectsHealthQuery = (projectIds: readonly string[]) =>
 			}
 			return found;
 		},
-		// A search groups the projects differently, and most of them are known.
-		placeholderData: () =>
-			queryClient
-				.getQueriesData<readonly ProjectHealth[]>({ queryKey: PROJECTS_HEALTH })
-				.flatMap(([, known]) => known ?? []),
-		refetchInterval: REFRESH_MS,
+		placeholderData: knownHealth,
+		staleTime: refreshMs,
+		refetchInterval: refreshMs,
 	});
 
 async function healthOf(

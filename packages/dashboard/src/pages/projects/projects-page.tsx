@@ -46,8 +46,10 @@ export function ProjectsPage() {
 					) : null
 				}
 			>
-				{isFiltered && list.rows !== undefined && found.rows !== undefined && !found.isSearching
-					? foundSentence(list.rows.length, found.rows.length)
+				{isFiltered && list.rows !== undefined && found.rows !== undefined
+					? found.isSearching
+						? "Searching …"
+						: foundSentence(list.rows.length, found.rows.length)
 					: projects.length === 0
 						? "A project is a store, with its events, its webhooks and its members."
 						: account.operator

@@ -1,11 +1,13 @@
 import { useQueries } from "@tanstack/react-query";
-import { type ProjectHealth, projectsHealthQuery } from "../../api/health.ts";
+import { type ProjectHealth, projectsHealthQuery, REFRESH_MS } from "../../api/health.ts";
 import type { ProjectRow } from "./projects-table.tsx";
 import { findProjects, type ProjectsSearch } from "./search.ts";
 import type { useProjects } from "./use-projects.ts";
 
 /** How many projects' health is requested together: the most that the API takes. */
 const TOGETHER = 20;
+/** Thousands of projects are refreshed less often: at most one request in this time on average, in milliseconds. */
+const REQUEST_MS = 600;
 
 const hasWebhooks = ({ apps }: ProjectRow) => apps.includes("developer");
 
@@ -33,20 +35,25 @@ export interface FoundProjects {
 	readonly isSearching: boolean;
 }
 
-/** The projects that match; of those that need attention, also the ones whose health can't be read. */
+/** The projects that match; of those that need attention, also the ones whose health was never read, because it failed. */
 export function useFoundProjects(
 	{ rows, hasMore }: ReturnType<typeof useProjects>,
 	{ text = "", attention = false }: ProjectsSearch,
 ): FoundProjects {
 	const named = rows && findProjects(rows, text);
-	const groups = groupsOf(named ?? []);
-	const requests = attention ? [...new Set(groups.values())] : [];
-	const read = useQueries({ queries: requests.map(projectsHealthQuery) });
+	// If all were read, what is typed needs no other groups.
+	const groups = groupsOf((attention ? rows : named) ?? []);
+	const wanted = new Set(attention ? named?.map(({ id }) => groups.get(id)) : []);
+	const requests = [...wanted].filter((group) => group !== undefined);
+	const refreshMs = Math.max(REFRESH_MS, requests.length * REQUEST_MS);
+	const read = useQueries({ queries: requests.map((ids) => projectsHealthQuery(ids, refreshMs)) });
 	const isSearching = (text !== "" || attention) && hasMore;
 	if (!attention || named === undefined) return { rows: named, groups, isSearching };
 	const ids = new Set(
-		read.flatMap(({ data = [], error }, index) =>
-			error === null ? data.filter(needsAttention).map(({ project_id }) => project_id) : requests[index]!,
+		read.flatMap(({ data, error }, index) =>
+			data === undefined && error !== null
+				? requests[index]!
+				: (data ?? []).filter(needsAttention).map(({ project_id }) => project_id),
 		),
 	);
 	return {
