@@ -13,10 +13,10 @@ import {
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
 
 /** Adds a developer to the shop's project, and returns their e-mail address. */
-async function developer(dashboard: Dashboard, name: string): Promise<string> {
+async function developer(dashboard: Dashboard, name: string, role = "developer"): Promise<string> {
 	const { shop } = dashboard;
 	const email = dashboard.address(name);
-	const token = new URL((await shop.post(shop.path("/invitations"), { role: "developer" })).body.url).hash.slice(1);
+	const token = new URL((await shop.post(shop.path("/invitations"), { role })).body.url).hash.slice(1);
 	const account = { token, email, name, password: PASSWORD };
 	expect((await shop.post("/v1/invitations/accept", account)).status).toBe(200);
 	return email;
@@ -244,6 +244,40 @@ test("what someone has typed into a webhook's form survives the end of their ses
 	await expect(page.getByRole("button", { name: "Account of dan" })).toBeVisible();
 	await expect(description).toHaveValue("Accounting");
 	await expect(inFlight).toHaveValue("1");
+});
+
+// It stayed, along with an invitation's link, and so did an invitation that had been sent.
+test("what someone has typed isn't shown to an account that signs in in another tab, nor again once it was sent", async ({
+	dashboard,
+	page,
+	context,
+}) => {
+	await dashboard.setUp();
+	const [dora, dan] = [await developer(dashboard, "dora", "owner"), await developer(dashboard, "dan", "owner")];
+	const look = () => page.evaluate(`document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))`);
+	const invite = page.getByRole("button", { name: "Invite" });
+	const email = page.getByRole("dialog").getByRole("textbox", { name: "E-mail" });
+	await dashboard.signIn(page, dora);
+	await page.goto(dashboard.project("/members"));
+	await invite.click();
+	await email.fill("ada@example.com");
+	await dashboard.signIn(page, dan);
+	await look();
+	await expect(page.getByRole("button", { name: "Account of dan" })).toBeVisible();
+	await invite.click();
+	await expect(email).toHaveValue("");
+
+	await email.fill("ada@example.com");
+	await page.getByRole("button", { name: "Create link" }).click();
+	await expect(page.getByText("Send it to ada@example.com")).toBeVisible();
+	await context.clearCookies();
+	await look();
+	await expect(page.getByText("Your session has ended.")).toBeVisible();
+	await page.getByLabel("E-mail").fill(dan);
+	await page.getByLabel(/^Password/).fill(PASSWORD);
+	await page.getByRole("button", { name: "Sign in" }).click();
+	await invite.click();
+	await expect(email).toHaveValue("");
 });
 
 // Its URL, name and events were lost without a question, unlike changed settings.

@@ -1,3 +1,4 @@
+import { forgetDrafts } from "../lib/account/kept-drafts.ts";
 import { releaseSecret } from "../lib/account/kept-secret.ts";
 import { queryClient } from "./client/query-client.ts";
 import type { Session } from "./model.ts";
@@ -28,6 +29,7 @@ export function received(session: Session): Session {
 	// In another tab, someone else may have signed in.
 	const before = cached();
 	if (before !== null && before.account.id !== session.account.id) forgetSeen();
+	forgetDrafts(session.account.id);
 	return { ...ADDED, ...session };
 }
 
@@ -76,5 +78,6 @@ export async function signOutBy(end: () => Promise<unknown>): Promise<void> {
 		endedToken = null;
 		throw error;
 	}
+	forgetDrafts();
 	forgetSession();
 }

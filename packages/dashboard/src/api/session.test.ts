@@ -1,4 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
+import { keepDraft, takeDraft } from "../lib/account/kept-drafts.ts";
 import { queryClient } from "./client/query-client.ts";
 import { projectsHealthQuery } from "./health.ts";
 import type { Session } from "./model.ts";
@@ -46,6 +47,23 @@ it("knows the end of a session from signing out, even if the session began in an
 	current = operated([], "token of the other tab");
 	await refetch();
 	expect(isSigningOut()).toBe(false);
+});
+
+it("forgets what was typed before signing out, or by another account", async () => {
+	vi.stubGlobal("fetch", async () => new Response(null, { status: 204 }));
+	const typed = { edited: { name: "Shop server" } };
+	const other = { ...operated([]).account, id: "acc_other" };
+	rememberSession(operated([]));
+	keepDraft("keys", { account: "acc_1", ...typed });
+	forgetSession();
+	rememberSession(operated([]));
+	expect(takeDraft("keys", "acc_1")).toEqual(typed.edited);
+	keepDraft("keys", { account: "acc_1", ...typed });
+	rememberSession({ ...operated([]), account: other });
+	expect(takeDraft("keys", "acc_1")).toBeNull();
+	keepDraft("keys", { account: "acc_other", ...typed });
+	await signOut();
+	expect(takeDraft("keys", "acc_other")).toBeNull();
 });
 
 // Pages showed it to the other account until it was refetched.

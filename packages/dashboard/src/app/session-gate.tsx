@@ -11,7 +11,8 @@ import { isSigningOut } from "../api/session-cache.ts";
  */
 export function SessionGate() {
 	// Roles and apps change without a hint.
-	const ended = useQuery({ ...sessionQuery, ...WATCHED }).data === null;
+	const { data: session } = useQuery({ ...sessionQuery, ...WATCHED });
+	const ended = session === null;
 	const router = useRouter();
 	useEffect(() => {
 		if (ended)
@@ -21,5 +22,6 @@ export function SessionGate() {
 				replace: true,
 			});
 	}, [ended, router]);
-	return ended ? null : <Outlet />;
+	// Another account may have signed in in another tab. It begins anew, without what was typed or is shown once.
+	return ended ? null : <Outlet key={session?.account.id} />;
 }

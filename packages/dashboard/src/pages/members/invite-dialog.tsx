@@ -42,6 +42,8 @@ function InviteForm({ onClose }: { onClose: () => void }) {
 	const create = async ({ role, email }: typeof form.values) => {
 		const address = email.trim();
 		setCreated(await invite(projectId, address === "" ? { role } : { role, email: address }));
+		// Otherwise, it would be kept as a draft if the session ended now.
+		form.reset();
 	};
 	if (created !== null) {
 		return (

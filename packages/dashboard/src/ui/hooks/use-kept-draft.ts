@@ -2,13 +2,12 @@ import type { UseFormReturnType } from "@mantine/form";
 import { useEffect, useRef } from "react";
 import { useSession } from "../../api/session.ts";
 import { hasSessionEnded } from "../../api/session-cache.ts";
+import { keepDraft, takeDraft } from "../../lib/account/kept-drafts.ts";
 import { changedOf } from "./use-follow.ts";
 
-/** The edited fields of forms whose session ended, by form, for the account that typed them. Only in memory. */
-const drafts = new Map<string, { readonly account: string; readonly edited: object }>();
-
 /**
- * Keeps what a user has typed if the session ends, and fills it in once the same account is back.
+ * Keeps what a user has typed if the session ends, and fills it in once the same account is back. Signing out forgets it,
+ * and so does another account.
  *
  * @param name the form's name, unique among all forms
  * @param saved what the form shows without edits
@@ -24,13 +23,12 @@ export function useKeptDraft<Values extends Record<string, unknown>>(
 		latest.current = { form, saved };
 	});
 	useEffect(() => {
-		const draft = drafts.get(name);
-		drafts.delete(name);
-		if (draft?.account === account) latest.current.form.setValues({ ...latest.current.saved, ...draft.edited });
+		const draft = takeDraft(name, account);
+		if (draft !== null) latest.current.form.setValues({ ...latest.current.saved, ...draft });
 		return () => {
 			if (!hasSessionEnded()) return;
 			const edited = changedOf(latest.current.form.getValues(), latest.current.saved);
-			if (Object.keys(edited).length > 0) drafts.set(name, { account, edited });
+			if (Object.keys(edited).length > 0) keepDraft(name, { account, edited });
 		};
 	}, [account, name]);
 }
