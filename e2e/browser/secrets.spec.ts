@@ -65,8 +65,9 @@ test("a webhook whose secret can't be read isn't shown as healthy", async ({ das
 	await page.route("**/webhooks/health*", async (route) => {
 		const response = await route.fetch();
 		const list = await response.json();
+		const waiting = { count: 2, tests: 0, next_at: new Date(Date.now() + 3_600_000).toISOString() };
 		const failing = (health: { webhook_id: string }) =>
-			health.webhook_id === id ? { ...health, state: "failing" } : health;
+			health.webhook_id === id ? { ...health, state: "failing", waiting } : health;
 		await route.fulfill({ response, json: { ...list, data: list.data.map(failing) } });
 	});
 	await page.goto(dashboard.project());
@@ -75,6 +76,8 @@ test("a webhook whose secret can't be read isn't shown as healthy", async ({ das
 		.filter({ has: page.getByRole("link", { name: "How to fix it: Accounting" }) });
 	await expect(attention).toContainText("Nothing is sent: the service can't read its signing secret.");
 	await expect(attention).not.toContainText(/attempts|delivered/);
+	// It also said when the next one is.
+	await expect(attention).toContainText("2 deliveries wait for a retry.");
 	await expect(
 		page.getByText(
 			/^Nothing is sent to .*Accounting.*: the service can't read its signing secret\. The other webhook is healthy\./,

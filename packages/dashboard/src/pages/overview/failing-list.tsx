@@ -120,6 +120,8 @@ function FailingRow({ projectId, webhook, health, incident, now }: FailingRowPro
 	const recovery = useRecovery(projectId, health, now);
 	const isMute = lacksSecret(webhook);
 	const failsNow = isMute || health.failing_since !== null;
+	// Without a secret, a retry that is due waits, too.
+	const ahead = isMute ? { ...health, waiting: { ...health.waiting, next_at: null } } : health;
 	return (
 		<li className={classes.row}>
 			<div className={classes.words}>
@@ -130,7 +132,7 @@ function FailingRow({ projectId, webhook, health, incident, now }: FailingRowPro
 				<p>
 					{isMute ? MUTE : health.state === "failing" ? failingSince(health, now) : unstableWords(health)}.{" "}
 					{isMute || recovery === null ? null : `${recovery.words} `}
-					<Outlook health={health} incident={incident} now={now} />
+					<Outlook health={ahead} incident={incident} now={now} />
 				</p>
 			</div>
 			<ButtonLink
