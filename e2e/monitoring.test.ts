@@ -164,6 +164,11 @@ test.runIf(existsSync(PROMTOOL))("Prometheus accepts the rules", () => {
 	expect(execFileSync(PROMTOOL, ["check", "rules", RULES_PATH], { encoding: "utf8" })).toContain("SUCCESS");
 });
 
+test.runIf(existsSync(PROMTOOL))("the rules fire when they should, and not while a node restarts", () => {
+	const cases = new URL("prometheus-rules.yaml", import.meta.url).pathname;
+	expect(execFileSync(PROMTOOL, ["test", "rules", cases], { encoding: "utf8" })).toContain("SUCCESS");
+});
+
 test("the operators' page names every metric of the service", () => {
 	const families = [...postgres.keys()]
 		.filter((name) => name.startsWith("posthorn_") && !/_(bucket|sum)$/.test(name))
