@@ -165,7 +165,8 @@ test.describe("with short delays", () => {
 
 		await page.goto(dashboard.project("/logs"));
 		await page.getByRole("button", { name: "More actions" }).click();
-		await page.getByRole("menuitem", { name: "Dismiss all failed" }).click();
+		// Not clicked: on a busy machine, the menu is somewhere else in its first frames.
+		await page.getByRole("menuitem", { name: "Dismiss all failed" }).press("Enter");
 		await expect(dialog).toContainText("This marks 3 failed deliveries as needing no decision");
 		await expectAccessible(page);
 		// The list once kept its rows if they weren't there before the pointer rested on it.
@@ -279,7 +280,7 @@ test.describe("with short delays", () => {
 		await page.getByRole("button", { name: "More actions" }).click();
 		const [download] = await Promise.all([
 			page.waitForEvent("download"),
-			page.getByRole("menuitem", { name: "Export as CSV" }).click(),
+			page.getByRole("menuitem", { name: "Export as CSV" }).press("Enter"),
 		]);
 		expect(download.suggestedFilename()).toMatch(/^a-store_deliveries_filtered_\d{4}-.*_\d{4}-.*\.csv$/);
 		const lines = readFileSync(await download.path(), "utf8")

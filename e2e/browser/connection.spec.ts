@@ -367,7 +367,7 @@ test("pages outside of a project lead back to it", async ({ dashboard, page }) =
 	await dashboard.enter(page);
 	await page.goto(dashboard.project());
 	await page.getByRole("button", { name: /Account of/ }).click();
-	await page.getByRole("menuitem", { name: "Account" }).click();
+	await page.getByRole("menuitem", { name: "Account" }).press("Enter");
 	await expect(page.getByRole("heading", { name: "Account", level: 1 })).toBeVisible();
 	await expect(page.getByText(/Chrome on/).first()).toBeVisible();
 	await page.getByRole("navigation").getByRole("link", { name: "Webhooks" }).click();

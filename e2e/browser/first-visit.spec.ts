@@ -74,7 +74,7 @@ test("signing in needs the right password, and signing out ends the session", as
 		{ name: `posthorn_session_${new URL(dashboard.url).port}`, httpOnly: true, sameSite: "Lax" },
 	]);
 	await page.getByRole("button", { name: /Account of/ }).click();
-	await page.getByRole("menuitem", { name: "Sign out" }).click();
+	await page.getByRole("menuitem", { name: "Sign out" }).press("Enter");
 	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 	const replayed = await fetch(`${dashboard.url}/v1/session`, {
 		headers: { cookie: `${cookies[0]!.name}=${cookies[0]!.value}` },
@@ -98,7 +98,7 @@ test("signing in to a service doesn't sign out of another on the same host", asy
 	const visited: string[] = [];
 	page.on("framenavigated", (frame) => visited.push(frame.url()));
 	const reloaded = page.waitForEvent("load");
-	await page.getByRole("menuitem", { name: "Sign out" }).click();
+	await page.getByRole("menuitem", { name: "Sign out" }).press("Enter");
 	await reloaded;
 	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 	// While the page was loading, it said that the session has ended.

@@ -116,7 +116,7 @@ test("unsaved settings stay while other tabs are shown, and are only lost on pur
 	await expect(inFlight).toHaveValue("5");
 	await expect(page.getByRole("switch", { name: "Standard Webhooks headers" })).toBeChecked();
 	await page.getByRole("button", { name: /Account of/ }).click();
-	await page.getByRole("menuitem", { name: "Sign out" }).click();
+	await page.getByRole("menuitem", { name: "Sign out" }).press("Enter");
 	await dialog.getByRole("button", { name: "Cancel" }).click();
 	const asked = page.waitForEvent("dialog");
 	const reloaded = page.reload();
@@ -142,7 +142,7 @@ test("unsaved settings stay while other tabs are shown, and are only lost on pur
 	await expect(description).toHaveValue("Books");
 	await description.fill("Books and more");
 	await page.getByRole("button", { name: /Account of/ }).click();
-	await page.getByRole("menuitem", { name: "Sign out" }).click();
+	await page.getByRole("menuitem", { name: "Sign out" }).press("Enter");
 	await dialog.getByRole("button", { name: "Discard and sign out" }).click();
 	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 });

@@ -121,7 +121,7 @@ test("single keys can be switched off, in the menu of the account", async ({ das
 	const help = page.getByRole("dialog", { name: "Keyboard" });
 	const open = async () => {
 		await page.getByRole("button", { name: "Account of" }).click();
-		await page.getByRole("menuitem", { name: "Keyboard" }).click();
+		await page.getByRole("menuitem", { name: "Keyboard" }).press("Enter");
 		await expect(help).toBeVisible();
 	};
 	const toggle = page.getByRole("switch", { name: "Single keys are shortcuts" });

@@ -212,7 +212,7 @@ for (const [what, script] of [
 		await expect(page.getByRole("heading", { level: 1, name: "API Keys" })).toBeVisible();
 		await expect(page.getByText("1 key can use the API.")).toBeVisible();
 		await page.getByRole("button", { name: /Account of/ }).click();
-		await page.getByRole("menuitem", { name: "Sign out" }).click();
+		await page.getByRole("menuitem", { name: "Sign out" }).press("Enter");
 		await expect(page.getByRole("heading", { level: 1, name: "Sign in" })).toBeVisible();
 	});
 
