@@ -9,7 +9,7 @@ export const REGISTRY = [
 		[
 			{
 				name: "health-count-damage-ends-pass",
-				find: "if (err instanceof StorageError && !isPartial(err)) throw err;",
+				find: "if (isGeneral(err)) throw err;",
 				replace: "throw err;",
 				why: "A damaged page of one project keeps alerts about others from being sent.",
 			},

@@ -1,7 +1,7 @@
 import { type Clock, restAfter, sleep } from "../base/clock.ts";
 import { pagesOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
-import { isPartial, type Project, type Storage, StorageError } from "../storage/port.ts";
+import { isGeneral, type Project, type Storage, StorageError } from "../storage/port.ts";
 import {
 	HEALTH_STATES,
 	type HealthState,
@@ -157,7 +157,7 @@ export class HealthCount {
 			try {
 				webhooks = await this.#judge(project.id);
 			} catch (err) {
-				if (err instanceof StorageError && !isPartial(err)) throw err;
+				if (isGeneral(err)) throw err;
 				first ??= { projectId: project.id, err };
 				unread++;
 			}

@@ -62,6 +62,9 @@ export const isStorageError = (error: unknown): error is StorageError => error i
 /** Whether the error may be due to some rows only, such as those of a damaged page: then others can be used. */
 export const isPartial = (error: unknown): boolean => error instanceof StorageError && error.code === "unusable";
 
+/** Whether storage failed whatever the rows, so that others can't be used, either. */
+export const isGeneral = (error: unknown): boolean => isStorageError(error) && !isPartial(error);
+
 export type StorageErrorCode =
 	/** Another process uses this database. */
 	| "in_use"

@@ -2,7 +2,7 @@ import { type Clock, LONGEST_WAIT_MS, type Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Engine } from "../engine/engine.ts";
 import { MAX_FAILED, rotated } from "../engine/halves.ts";
-import { type DueBasket, isPartial, StorageError } from "../storage/port.ts";
+import { type DueBasket, isGeneral, StorageError } from "../storage/port.ts";
 import type { Items } from "./orders.ts";
 import { type FactRecorder, type FactRefused, idFaults, itemFaults, textFaults } from "./recorder.ts";
 
@@ -212,7 +212,7 @@ export class BasketTimer {
 				return "locked";
 			}
 			// One of them may be the reason, for example if a trigger refuses its event.
-			if (error instanceof StorageError && !isPartial(error)) {
+			if (isGeneral(error)) {
 				engine.recheck(projectId);
 				throw error;
 			}

@@ -7,7 +7,7 @@ import { LoadMore } from "../../ui/page/load-more.tsx";
 import { Section } from "../../ui/page/page.tsx";
 import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
 import { ProjectsTable } from "./projects-table.tsx";
-import { type ProjectsSearch, validateProjectsSearch } from "./search.ts";
+import { isFiltered, type ProjectsSearch, validateProjectsSearch } from "./search.ts";
 import type { FoundProjects } from "./use-found-projects.ts";
 import type { useProjects } from "./use-projects.ts";
 
@@ -23,8 +23,7 @@ export function ProjectsList({ projects, found, search, onClear }: ProjectsListP
 	const { error, retry, hasMore, loading, loadMore } = projects;
 	const { rows, groups, isSearching } = found;
 	const { text = "", attention = false } = search;
-	const isFiltered = text !== "" || attention;
-	if (error !== null && (rows === undefined || (isFiltered && hasMore)))
+	if (error !== null && (rows === undefined || (isFiltered(search) && hasMore)))
 		return <ErrorState error={error} onRetry={retry} />;
 	if (rows?.length === 0 && !isSearching)
 		return (
@@ -45,7 +44,7 @@ export function ProjectsList({ projects, found, search, onClear }: ProjectsListP
 	return (
 		<Section flush>
 			<ProjectsTable rows={rows?.length === 0 ? undefined : rows} groups={groups} />
-			{isFiltered ? null : <LoadMore hasMore={hasMore} loading={loading} error={error} onMore={loadMore} />}
+			{isFiltered(search) ? null : <LoadMore hasMore={hasMore} loading={loading} error={error} onMore={loadMore} />}
 		</Section>
 	);
 }

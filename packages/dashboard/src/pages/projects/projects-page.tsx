@@ -8,7 +8,7 @@ import { Page, PageHeader } from "../../ui/page/page.tsx";
 import { EmptyState } from "../../ui/page/states.tsx";
 import { NewProjectDialog } from "./new-project-dialog.tsx";
 import { ProjectFilter, ProjectsList } from "./projects-list.tsx";
-import { foundSentence, MANY_PROJECTS, type ProjectsSearch, validateProjectsSearch } from "./search.ts";
+import { foundSentence, isFiltered, MANY_PROJECTS, type ProjectsSearch, validateProjectsSearch } from "./search.ts";
 import { SignInLinkDialog } from "./sign-in-link-dialog.tsx";
 import { useFoundProjects } from "./use-found-projects.ts";
 import { useProjects } from "./use-projects.ts";
@@ -20,8 +20,7 @@ export function ProjectsPage() {
 	const [linking, link] = useDisclosure(false);
 	const search = validateProjectsSearch({ ...useSearch({ from: "/signed-in/plain/projects" }) });
 	const { text = "", attention = false } = search;
-	const isFiltered = text.trim() !== "" || attention;
-	const list = useProjects(text !== "" || attention);
+	const list = useProjects(isFiltered(search));
 	const found = useFoundProjects(list, search);
 	const navigate = useNavigate();
 	const find = (next: ProjectsSearch) =>
@@ -46,7 +45,7 @@ export function ProjectsPage() {
 					) : null
 				}
 			>
-				{isFiltered && list.rows !== undefined && found.rows !== undefined
+				{isFiltered(search) && list.rows !== undefined && found.rows !== undefined
 					? found.isSearching
 						? "Searching …"
 						: foundSentence(list.rows.length, found.rows.length)

@@ -2,7 +2,6 @@ import { ActionIcon, Text, Tooltip } from "@mantine/core";
 import { IconPencil } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import type { SessionProject } from "../../api/model.ts";
 import { ROLE_WORDS } from "../../lib/account/roles.ts";
 import { Ident } from "../../ui/ident.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
@@ -11,11 +10,8 @@ import { When } from "../../ui/when.tsx";
 import classes from "./projects-table.module.css";
 import { RenameDialog } from "./rename-dialog.tsx";
 import type { FoundProjects } from "./use-found-projects.ts";
+import type { ProjectRow } from "./use-projects.ts";
 import { WebhooksCell } from "./webhooks-cell.tsx";
-
-export interface ProjectRow extends SessionProject {
-	readonly created_at?: string;
-}
 
 export function ProjectsTable({ rows, groups }: Pick<FoundProjects, "rows" | "groups">) {
 	const navigate = useNavigate();

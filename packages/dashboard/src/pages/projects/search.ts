@@ -18,6 +18,10 @@ export function validateProjectsSearch({ text, attention }: Record<string, unkno
 	return { ...(sought !== "" && { text: sought }), ...(attention === true && { attention }) };
 }
 
+/** Whether only some of the projects are shown. */
+export const isFiltered = ({ text = "", attention = false }: ProjectsSearch): boolean =>
+	text.trim() !== "" || attention;
+
 /** The projects whose name or id has the text, in the order given. */
 export function findProjects<Row extends { readonly id: string; readonly name: string }>(
 	rows: readonly Row[],

@@ -1,8 +1,7 @@
 import { useQueries } from "@tanstack/react-query";
 import { type ProjectHealth, projectsHealthQuery, REFRESH_MS } from "../../api/health.ts";
-import type { ProjectRow } from "./projects-table.tsx";
-import { findProjects, type ProjectsSearch } from "./search.ts";
-import type { useProjects } from "./use-projects.ts";
+import { findProjects, isFiltered, type ProjectsSearch } from "./search.ts";
+import type { ProjectRow, useProjects } from "./use-projects.ts";
 
 /** How many projects' health is requested together: the most that the API takes. */
 const TOGETHER = 20;
@@ -12,7 +11,7 @@ const REQUEST_MS = 600;
 const hasWebhooks = ({ apps }: ProjectRow) => apps.includes("developer");
 
 /** For each project with webhooks, those whose health is requested together with its own. */
-export type HealthGroups = ReadonlyMap<string, readonly string[]>;
+type HealthGroups = ReadonlyMap<string, readonly string[]>;
 
 function groupsOf(rows: readonly ProjectRow[]): HealthGroups {
 	const ids = rows.filter(hasWebhooks).map(({ id }) => id);
@@ -38,8 +37,9 @@ export interface FoundProjects {
 /** The projects that match; of those that need attention, also the ones whose health was never read, because it failed. */
 export function useFoundProjects(
 	{ rows, hasMore }: ReturnType<typeof useProjects>,
-	{ text = "", attention = false }: ProjectsSearch,
+	search: ProjectsSearch,
 ): FoundProjects {
+	const { text = "", attention = false } = search;
 	const named = rows && findProjects(rows, text);
 	// If all were read, what is typed needs no other groups.
 	const groups = groupsOf((attention ? rows : named) ?? []);
@@ -47,7 +47,7 @@ export function useFoundProjects(
 	const requests = [...wanted].filter((group) => group !== undefined);
 	const refreshMs = Math.max(REFRESH_MS, requests.length * REQUEST_MS);
 	const read = useQueries({ queries: requests.map((ids) => projectsHealthQuery(ids, refreshMs)) });
-	const isSearching = (text !== "" || attention) && hasMore;
+	const isSearching = isFiltered(search) && hasMore;
 	if (!attention || named === undefined) return { rows: named, groups, isSearching };
 	const ids = new Set(
 		read.flatMap(({ data, error }, index) =>

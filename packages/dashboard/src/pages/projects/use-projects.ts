@@ -1,8 +1,12 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
+import type { SessionProject } from "../../api/model.ts";
 import { projectsQuery } from "../../api/projects.ts";
 import { useSession } from "../../api/session.ts";
-import type { ProjectRow } from "./projects-table.tsx";
+
+export interface ProjectRow extends SessionProject {
+	readonly created_at?: string;
+}
 
 interface Projects {
 	/** Undefined while they load. */

@@ -4,7 +4,7 @@ import { LOG_READS } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
 import { judgeWebhooks, noHealthCounts } from "../../registry/health.ts";
 import { DEVELOPER_APP } from "../../registry/projects.ts";
-import { isPartial, StorageError } from "../../storage/port.ts";
+import { isGeneral } from "../../storage/port.ts";
 import { type ApiParts, type Route, routeIn } from "../route.ts";
 import { component, count, id, orNull, soughtId, strictObject, Type } from "../schema.ts";
 import { SEVERAL } from "./log/log-filters.ts";
@@ -81,7 +81,7 @@ export function projectHealthRoutes({ storage, webhooks, members, clock, logger 
 					const steps = judgeWebhooks(storage, webhooks.secretState, projectId, clock.now());
 					const read = () =>
 						steps.next().catch((err: unknown) => {
-							if (err instanceof StorageError && !isPartial(err)) throw err;
+							if (isGeneral(err)) throw err;
 							return { err };
 						});
 					let step = await heavy(read);
