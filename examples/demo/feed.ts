@@ -140,7 +140,7 @@ export function openFeed(screen: Screen, useColour: boolean): Feed {
 }
 
 /** Local time as hours, minutes and seconds. */
-export function clockTime(time: Date): string {
+function clockTime(time: Date): string {
 	return [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
 }
 

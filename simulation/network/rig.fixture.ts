@@ -168,7 +168,7 @@ export class NetworkRig {
 	}
 }
 
-export const KEY = signingKey(secretDigest(`whsec_${"s".repeat(64)}`));
+const KEY = signingKey(secretDigest(`whsec_${"s".repeat(64)}`));
 
 export function shipment(url = URL_, body = '{"id":"evt_1"}'): Shipment {
 	return {

@@ -404,7 +404,7 @@ export function lastOf({ attempts }: Delivery): NewAttempt | undefined {
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /** The time that an id carries: the first 48 bits of a UUIDv7 (RFC 9562); milliseconds since the Unix epoch. */
-export function timeOf(id: string): number {
+function timeOf(id: string): number {
 	let ms = 0;
 	for (const letter of id.slice(id.indexOf("_") + 1, id.indexOf("_") + 11)) ms = ms * 32 + ALPHABET.indexOf(letter);
 	return ms;

@@ -236,7 +236,7 @@ export class Handshake implements Baggable {
 }
 
 /** Handshakes of one project, and what it pays for costly ones. Times are those of the monotonic clock. */
-export class ProjectHandshakes {
+class ProjectHandshakes {
 	readonly id: string;
 	readonly waiting = { proven: new Set<Handshake>(), unproven: new Set<Handshake>() };
 	readonly running = new Bag<Handshake>();

@@ -31,7 +31,7 @@ export function boundColumns({ "Index Cond": bounds = "" }: Plan): ReadonlySet<s
 }
 
 /** How many of an index's leading columns bound a scan, without a gap. */
-export function boundPrefix(plan: Plan, index: readonly string[]): number {
+function boundPrefix(plan: Plan, index: readonly string[]): number {
 	const bound = boundColumns(plan);
 	const gap = index.findIndex((column) => !bound.has(column));
 	return gap < 0 ? index.length : gap;

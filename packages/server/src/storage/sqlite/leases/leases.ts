@@ -129,7 +129,7 @@ export function nextAlarm(c: Connection, _: unknown, { now }: LeaseTime): number
 type Time = { readonly at: number | null };
 
 /** Records what is in flight with a lease that is being released. */
-export function handOver(c: Connection, projectNo: number, lease: Lease, attempts: readonly HandedOver[]): void {
+function handOver(c: Connection, projectNo: number, lease: Lease, attempts: readonly HandedOver[]): void {
 	for (const { webhookId, seq, replay, queue, until } of attempts) {
 		const webhook = c.names.webhook(projectNo, webhookId);
 		if (webhook === null) continue;
