@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type PendingWebhook, pendingWebhooks, releaseQuarantine } from "../../api/quarantine.ts";
 import { namedLike, releaseOf } from "../../lib/account/release.ts";
-import { webhookName } from "../../lib/health/health.ts";
+import { webhookName } from "../../lib/health/webhook-name.ts";
 import { formatCount, plural } from "../../lib/text/numbers.ts";
 import { calendarTime } from "../../lib/text/time.ts";
 import { Confirm } from "../../ui/confirm.tsx";

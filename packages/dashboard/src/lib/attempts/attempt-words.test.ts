@@ -28,6 +28,13 @@ describe("a response", () => {
 		expect(responseWords(answer).said).toBe(said);
 	});
 
+	it("is short where space is scarce: the status, or why there was none", () => {
+		expect(responseWords(answered(503)).short).toBe("503");
+		expect(responseWords(unanswered("tls_expired")).short).toBe("expired certificate");
+		expect(responseWords(unanswered("a_code_to_come")).short).toBe("no response");
+		expect(responseWords({ status_code: null, error_code: null }).short).toBe("no response");
+	});
+
 	it.each(Object.keys(ERROR_LABELS))("%s has its own words that fit the sentences around them", (code) => {
 		const answer = unanswered(code);
 		expect(responseWords(answer).station).not.toBe("no response");

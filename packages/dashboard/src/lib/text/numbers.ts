@@ -42,6 +42,13 @@ export function plural(count: number, one: string, many = `${one.replace(/([^aei
 	return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
+/** `is` for one, otherwise `are`. */
+export const isAre = (count: number) => (count === 1 ? "is" : "are");
+
+/** `Both webhooks`, `All 3 webhooks`; of two or more. */
+export const allOf = (total: number, what: string) =>
+	total === 2 ? `Both ${what}` : `All ${formatCount(total)} ${what}`;
+
 /** Bytes in readable units: `512 B`, `1.5 KiB`. */
 export function formatBytes(bytes: number): string {
 	if (bytes < 1_024) return `${bytes} B`;

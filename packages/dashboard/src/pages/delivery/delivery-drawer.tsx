@@ -9,7 +9,7 @@ import { headline } from "../../lib/attempts/attempt-words.ts";
 import { deliveryWords, eventWords } from "../../lib/attempts/event-words.ts";
 import { referencesOf } from "../../lib/attempts/references.ts";
 import { seriesLength } from "../../lib/attempts/track.ts";
-import { webhookName } from "../../lib/health/health.ts";
+import { webhookName } from "../../lib/health/webhook-name.ts";
 import { stepIndex } from "../../lib/keys.ts";
 import { Breakable } from "../../ui/breakable.tsx";
 import { EventMark } from "../../ui/deliveries/event-mark.tsx";

@@ -3,7 +3,7 @@ import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { type DeletedWebhook, deletedWebhooksQuery, type Webhook, webhooksQuery } from "../../api/webhooks.ts";
-import { deletedName, webhookName } from "../../lib/health/health.ts";
+import { deletedName, webhookName } from "../../lib/health/webhook-name.ts";
 import { useAttention } from "../../ui/hooks/use-attention.ts";
 import { useScrolled } from "../../ui/hooks/use-scrolled.ts";
 import { useBeside, useNarrow } from "../../ui/hooks/use-width.ts";

@@ -2,15 +2,10 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { Health, Incident } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
-import {
-	backlogSentence,
-	failingSince,
-	lacksSecret,
-	unstableWords,
-	waitingSentence,
-	webhookName,
-} from "../../lib/health/health.ts";
+import { lacksSecret } from "../../lib/health/health-facts.ts";
 import { incidentResult } from "../../lib/health/incident-words.ts";
+import { webhookName } from "../../lib/health/webhook-name.ts";
+import { backlogSentence, failingSince, unstableWords, waitingSentence } from "../../lib/health/webhook-words.ts";
 import { dueWords } from "../../lib/text/time.ts";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
 import { useNow } from "../../ui/hooks/use-now.ts";

@@ -7,15 +7,11 @@ import { type Health, healthQuery, type Incident, waitingQuery } from "../../api
 import { useSession } from "../../api/session.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../api/stats.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
-import {
-	deliveriesWaiting,
-	isOlderThanLog,
-	projectSentence,
-	waitingSince,
-	waitWords,
-	webhookName,
-} from "../../lib/health/health.ts";
+import { deliveriesWaiting, isOlderThanLog, waitingSince } from "../../lib/health/health-facts.ts";
 import { checklist } from "../../lib/health/health-figures.ts";
+import { projectSentence } from "../../lib/health/project-words.ts";
+import { webhookName } from "../../lib/health/webhook-name.ts";
+import { waitWords } from "../../lib/health/webhook-words.ts";
 import { dueWords } from "../../lib/text/time.ts";
 import { RoleNote } from "../../ui/account/for-role.tsx";
 import { ChartSkeleton, OutcomesChart, RangeControl } from "../../ui/charts/charts.tsx";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Health } from "../../api/health.ts";
 import { changeWebhook, type ResumeFrom, type Webhook } from "../../api/webhooks.ts";
 import { pendingOf, pendingWords } from "../../lib/attempts/pending.ts";
-import { webhookName } from "../../lib/health/health.ts";
+import { webhookName } from "../../lib/health/webhook-name.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { notifyDone } from "../../ui/notify.tsx";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useSession } from "../../api/session.ts";
 import { rotateSecret, type Webhook } from "../../api/webhooks.ts";
 import { retrySpan } from "../../lib/attempts/track.ts";
-import { webhookName } from "../../lib/health/health.ts";
+import { webhookName } from "../../lib/health/webhook-name.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { useShownSecret } from "../../ui/account/shown-secret.ts";
 import { Confirm } from "../../ui/confirm.tsx";

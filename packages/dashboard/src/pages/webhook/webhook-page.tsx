@@ -10,15 +10,13 @@ import type { Webhook } from "../../api/webhooks.ts";
 import { failedTestOf, failedTestWords } from "../../lib/health/failed-test.ts";
 import {
 	deliveriesWaiting,
-	type HelpfulAction,
 	isOlderThanLog,
 	lacksSecret,
-	untilNow,
+	type Waiting,
 	waitingSince,
-	webhookName,
-	webhookSentence,
-} from "../../lib/health/health.ts";
-import type { Waiting } from "../../lib/health/health-facts.ts";
+} from "../../lib/health/health-facts.ts";
+import { webhookName } from "../../lib/health/webhook-name.ts";
+import { type HelpfulAction, untilNow, webhookSentence } from "../../lib/health/webhook-words.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { ForRole, RoleNote } from "../../ui/account/for-role.tsx";

@@ -1,5 +1,6 @@
-import { listSentence, webhookName } from "../../lib/health/health.ts";
 import type { WebhookState } from "../../lib/health/health-facts.ts";
+import { listSentence } from "../../lib/health/project-words.ts";
+import { webhookName } from "../../lib/health/webhook-name.ts";
 import { typedName } from "../../lib/text/names.ts";
 import { formatCount, plural } from "../../lib/text/numbers.ts";
 import { WEBHOOK_STATES, type WebhooksSearch } from "./search.ts";

@@ -7,7 +7,7 @@ import { type EventTypeEntry, eventTypesQuery, publishSample } from "../../api/e
 import { useProject, useSession } from "../../api/session.ts";
 import { type Webhook, webhooksQuery } from "../../api/webhooks.ts";
 import { newSeriesWords } from "../../lib/attempts/track.ts";
-import { webhookName } from "../../lib/health/health.ts";
+import { webhookName } from "../../lib/health/webhook-name.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { Dialog } from "../../ui/dialog.tsx";

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import { lacksSecret } from "../../lib/health/health.ts";
+import { lacksSecret } from "../../lib/health/health-facts.ts";
 import { formatAboutMs, formatRate } from "../../lib/text/numbers.ts";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
 import { SkeletonRows } from "../../ui/page/states.tsx";

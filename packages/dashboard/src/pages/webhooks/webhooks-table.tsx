@@ -1,6 +1,6 @@
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { lacksSecret } from "../../lib/health/health.ts";
+import { lacksSecret } from "../../lib/health/health-facts.ts";
 import { HealthState } from "../../ui/deliveries/outcome.tsx";
 import { type Column, DataTable } from "../../ui/page/data-table.tsx";
 import { stateOf } from "./find-webhooks.ts";

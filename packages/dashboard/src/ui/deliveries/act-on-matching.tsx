@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { AttemptFilter } from "../../api/attempts.ts";
 import { type Counted, countMatching } from "../../api/deliveries.ts";
-import { formatCount, plural } from "../../lib/text/numbers.ts";
+import { formatCount, isAre, plural } from "../../lib/text/numbers.ts";
 import { ErrorState } from "../page/states.tsx";
 import { useTypeToConfirm } from "../type-to-confirm.tsx";
 
@@ -156,6 +156,6 @@ function resultInWords({ count, total, stopped }: Result, { done, skipped }: Mat
 	const said = `${plural(count, "delivery")} ${done(count)}.`;
 	const rest = Math.max(0, total - count);
 	if (rest === 0) return said;
-	if (stopped) return `Stopped. ${said} ${formatCount(rest)} ${rest === 1 ? "is" : "are"} unchanged.`;
+	if (stopped) return `Stopped. ${said} ${formatCount(rest)} ${isAre(rest)} unchanged.`;
 	return `${said} ${formatCount(rest)} ${rest === 1 ? "was" : "were"} skipped, because ${skipped}.`;
 }

@@ -2,7 +2,7 @@ import { List, Stack, Table, Text } from "@mantine/core";
 import type { Counted } from "../../api/deliveries.ts";
 import { useSession } from "../../api/session.ts";
 import { newSeriesWords, retrySpan } from "../../lib/attempts/track.ts";
-import { formatCount, plural } from "../../lib/text/numbers.ts";
+import { formatCount, isAre, plural } from "../../lib/text/numbers.ts";
 import { Code } from "../ident.tsx";
 import { When } from "../when.tsx";
 import type { MatchingAction } from "./act-on-matching.tsx";
@@ -115,6 +115,6 @@ export const replayAction = (run: MatchingAction["run"]): MatchingAction => ({
 	verb: "Replay",
 	run,
 	doing: "are queued to be sent again",
-	done: (count) => `${count === 1 ? "is" : "are"} being sent again, oldest first`,
+	done: (count) => `${isAre(count)} being sent again, oldest first`,
 	skipped: "they are already being attempted or no longer exist",
 });

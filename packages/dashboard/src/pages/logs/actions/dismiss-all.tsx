@@ -1,7 +1,7 @@
 import { Stack, Text } from "@mantine/core";
 import type { AttemptFilter } from "../../../api/attempts.ts";
 import { dismissMatching } from "../../../api/deliveries.ts";
-import { plural } from "../../../lib/text/numbers.ts";
+import { isAre, plural } from "../../../lib/text/numbers.ts";
 import { ActOnMatching } from "../../../ui/deliveries/act-on-matching.tsx";
 import { Groups } from "../../../ui/deliveries/replay-preview.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -46,7 +46,7 @@ function Question({ projectId, filter: matching, nameOf, onClose }: DismissAllPr
 				verb: "Dismiss",
 				run: (options) => dismissMatching(projectId, filter, options),
 				doing: "are dismissed",
-				done: (count) => `${count === 1 ? "is" : "are"} dismissed`,
+				done: (count) => `${isAre(count)} dismissed`,
 				skipped: "they were replayed or dismissed meanwhile",
 			}}
 			preview={(counted) => (

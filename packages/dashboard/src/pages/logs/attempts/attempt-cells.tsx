@@ -3,7 +3,7 @@ import { memo } from "react";
 import type { AttemptSummary, ListedAttempt } from "../../../api/attempts.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { rowWords } from "../../../lib/attempts/event-words.ts";
-import { splitDeleted } from "../../../lib/health/health.ts";
+import { splitDeleted } from "../../../lib/health/webhook-name.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { dueWords } from "../../../lib/text/time.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { eventTypesQuery } from "../../../api/event-types.ts";
 import type { DeletedWebhook, Webhook } from "../../../api/webhooks.ts";
 import { ATTEMPT_STATUSES, ERROR_LABELS } from "../../../lib/attempts/attempt-words.ts";
-import { deletedName, webhookName } from "../../../lib/health/health.ts";
+import { deletedName, webhookName } from "../../../lib/health/webhook-name.ts";
 import {
 	fullFilters,
 	isFiltered,

@@ -1,4 +1,5 @@
-import { nameInSentence, type WebhookFacts } from "../../../lib/health/health.ts";
+import type { WebhookFacts } from "../../../lib/health/health-facts.ts";
+import { nameInSentence } from "../../../lib/health/webhook-name.ts";
 import { formatCount } from "../../../lib/text/numbers.ts";
 
 const hrefOf = (url: string) => (URL.canParse(url) ? new URL(url).href : null);

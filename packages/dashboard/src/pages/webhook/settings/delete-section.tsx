@@ -5,7 +5,7 @@ import { useState } from "react";
 import { webhookHealthQuery } from "../../../api/health.ts";
 import { deleteWebhook, refreshWebhooks } from "../../../api/webhooks.ts";
 import { pendingOf, pendingWords } from "../../../lib/attempts/pending.ts";
-import { webhookName } from "../../../lib/health/health.ts";
+import { webhookName } from "../../../lib/health/webhook-name.ts";
 import { isolated } from "../../../lib/text/names.ts";
 import { ConfirmByName } from "../../../ui/confirm.tsx";
 import { notifyDone } from "../../../ui/notify.tsx";

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { webhookHealthQuery } from "../../../api/health.ts";
 import { pendingOf, pendingWords } from "../../../lib/attempts/pending.ts";
+import { isAre } from "../../../lib/text/numbers.ts";
 import { Section } from "../../../ui/page/page.tsx";
 import { PauseDialog, ResumeDialog } from "../resume-dialog.tsx";
 import type { SettingsProps } from "./settings-props.ts";
@@ -22,7 +23,7 @@ export function StateSection({ projectId, webhook }: SettingsProps) {
 			<Group justify="space-between" gap="md">
 				<Text size="sm" c="dimmed" flex="1 1 300px">
 					{paused
-						? `Nothing is sent.${health === undefined ? "" : waiting.total === 0 ? " Nothing is waiting." : ` ${pendingWords(waiting)} ${waiting.total === 1 ? "is" : "are"} waiting.`}`
+						? `Nothing is sent.${health === undefined ? "" : waiting.total === 0 ? " Nothing is waiting." : ` ${pendingWords(waiting)} ${isAre(waiting.total)} waiting.`}`
 						: "Events are sent as they happen. Pause it if your receiver is down for longer than the retries last."}
 				</Text>
 				<Button variant="default" onClick={() => setAsked(status)}>
