@@ -105,7 +105,8 @@ export const newestAttemptsQuery = (projectId: string, filter: LogFilter, limit 
 /** Where what a filter matches is downloaded. */
 export const attemptsExportUrl = (projectId: string, filter: LogFilter, format: "csv" | "jsonl") =>
 	callUrl(`${ATTEMPTS}/export.${format}`, {
-		...{ path: { project_id: projectId }, query: { ...fixedFilter<AttemptFilter>(filter, serverNow()) } },
+		path: { project_id: projectId },
+		query: { ...fixedFilter<AttemptFilter>(filter, serverNow()) },
 	});
 
 export type AttemptCount = Schemas["AttemptCount"];
@@ -138,5 +139,6 @@ export type Diagnosis = Schemas["SignatureDiagnosis"];
 /** Finds out why a receiver refuses the signature of a request. */
 export const checkSignature = (projectId: string, attemptId: string, seen: SignatureSeen): Promise<Diagnosis> =>
 	api.post(`${ATTEMPTS}/{attempt_id}/signature-check`, {
-		...{ path: { project_id: projectId, attempt_id: attemptId }, body: seen },
+		path: { project_id: projectId, attempt_id: attemptId },
+		body: seen,
 	});

@@ -54,7 +54,8 @@ export const deliveriesQuery = (projectId: string, filter: Moving<DeliveryFilter
 /** Where what a filter matches is downloaded. */
 export const deliveriesExportUrl = (projectId: string, filter: Moving<DeliveryFilter>, format: "csv" | "jsonl") =>
 	callUrl(`${LIST}/export.${format}`, {
-		...{ path: { project_id: projectId }, query: { ...fixedFilter<DeliveryFilter>(filter, serverNow()) } },
+		path: { project_id: projectId },
+		query: { ...fixedFilter<DeliveryFilter>(filter, serverNow()) },
 	});
 
 const DELIVERY = "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}";
@@ -228,11 +229,9 @@ export async function countMatching(projectId: string, filter: AttemptFilter, op
 	let before: string | undefined;
 	const count = await inSteps(async (next) => {
 		const step = await api.post(REPLAYS, {
-			...{
-				path: { project_id: projectId },
-				body: { filter: given(filter), dry_run: true, ...next },
-				signal: options.signal,
-			},
+			path: { project_id: projectId },
+			body: { filter: given(filter), dry_run: true, ...next },
+			signal: options.signal,
 		});
 		for (const { webhook_id, type, count } of step.groups ?? []) {
 			const key = `${webhook_id} ${type}`;
