@@ -7,6 +7,7 @@ import { EVENT_TYPES, NAME_DETAIL, NAME_LENGTH, NAME_PATTERN } from "@posthorn/p
 import type { Static, TSchema, Type as TypeBox } from "typebox";
 import { EVENT_ID, type IdKind, idPattern, isId } from "../base/ids.ts";
 import { TEXT_PATTERN } from "../base/text.ts";
+import type { Page } from "../storage/port.ts";
 import { invalid } from "./http/problem.ts";
 import { TIME_PATTERN } from "./http/validate.ts";
 
@@ -80,13 +81,13 @@ export function decodeCursor(cursor: string, isPosition: (position: string) => b
 export async function pageById<T, Shown>(
 	kind: IdKind,
 	query: PageQuery,
-	read: (page: { limit: number; after?: string }) => Promise<T[]>,
+	read: (page: Page) => Promise<T[]>,
 	present: (row: T) => Shown,
 	idOf: (shown: Shown) => string = (shown) => (shown as { readonly id: string }).id,
 ): Promise<ListPage<Shown>> {
 	const { limit, cursor } = query;
-	const position = cursor === undefined ? {} : { after: decodeCursor(cursor, (text) => isId(kind, text)) };
-	const rows = await read({ limit: limit + 1, ...position });
+	const after = cursor === undefined ? undefined : decodeCursor(cursor, (text) => isId(kind, text));
+	const rows = await read({ limit: limit + 1, after });
 	const data = rows.slice(0, limit).map(present);
 	const last = data.at(-1);
 	return { data, next_cursor: rows.length > limit && last !== undefined ? encodeCursor(idOf(last)) : null };

@@ -117,10 +117,10 @@ const PAGE = 200;
 
 /** All rows of a list in the order of their ids, read page by page. */
 export async function* pagesOf<Row extends { readonly id: string }>(
-	read: (page: { readonly limit: number; readonly after?: string }) => Promise<readonly Row[]>,
+	read: (page: { readonly limit: number; readonly after: string | undefined }) => Promise<readonly Row[]>,
 ): AsyncGenerator<Row> {
 	for (let after: string | undefined; ; ) {
-		const rows = await read({ limit: PAGE, ...(after !== undefined && { after }) });
+		const rows = await read({ limit: PAGE, after });
 		yield* rows;
 		after = rows.at(-1)?.id;
 		if (rows.length < PAGE) return;

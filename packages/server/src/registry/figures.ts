@@ -54,7 +54,7 @@ async function readTimes(
 ): Promise<readonly { readonly at: number; readonly ms: number }[] | null> {
 	const count = delivered + retrying + failed;
 	if (count === 0 || count > FIGURES.few) return null;
-	const filter = { since, until, ...(webhookId !== undefined && { webhookIds: [webhookId] }) };
+	const filter = { since, until, webhookIds: webhookId === undefined ? undefined : [webhookId] };
 	const page = await storage.listAttemptSummaries({ projectId, filter, page: { limit: FIGURES.few } });
 	const counted = page.rows.filter(({ seq }) => seq > 0);
 	if (page.next !== null || counted.length !== count) return null;

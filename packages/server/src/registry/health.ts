@@ -127,7 +127,7 @@ export async function* judgeWebhooks(
 ): AsyncGenerator<readonly JudgedWebhook[], void> {
 	const limit = LOG_READS.webhooksPerStep;
 	for (let after: string | undefined; ; ) {
-		const webhooks = await storage.listWebhooks({ projectId, limit, ...(after !== undefined && { after }) });
+		const webhooks = await storage.listWebhooks({ projectId, limit, after });
 		const ids = webhooks.map(({ id }) => id);
 		const read = await readHealthOf(storage, projectId, ids, now);
 		yield webhooks.map((webhook) => {

@@ -296,11 +296,8 @@ async function readNewest({ storage, projectId }: ProjectLog, filter: AttemptFil
 	const seqs = new Set<number>();
 	let before: string | undefined;
 	for (let examined = 0; examined < LIMITS.attempts && seqs.size <= LIMITS.deliveries; examined += LIMITS.page) {
-		const { rows, next } = await storage.listAttemptSummaries({
-			projectId,
-			filter,
-			page: { limit: LIMITS.page, ...(before !== undefined && { before }) },
-		});
+		const page = { limit: LIMITS.page, before };
+		const { rows, next } = await storage.listAttemptSummaries({ projectId, filter, page });
 		const real = rows.filter(isReal);
 		attempts.push(...real);
 		for (const { seq } of real) seqs.add(seq);

@@ -178,7 +178,7 @@ export class Webhooks {
 		const views: WebhookView[] = [];
 		for (;;) {
 			const last = views.at(-1)?.webhook.id;
-			const more = await this.list(projectId, { limit: AT_ONCE, ...(last !== undefined && { after: last }) });
+			const more = await this.list(projectId, { limit: AT_ONCE, after: last });
 			views.push(...more);
 			if (more.length < AT_ONCE) return views;
 		}

@@ -180,9 +180,8 @@ class LogSteps {
 	async read(missing: number): Promise<Found[]> {
 		const { storage, projectId, filter, shown } = this.#search;
 		// Later steps may read many entries that aren't shown, so only those that are get an order id.
-		const orderIds = this.#scanned === 0 ? { orderIdBytes: SEARCH.orderIdBytes } : {};
-		const from = this.#next === undefined ? {} : { before: this.#next! };
-		const page = { limit: this.#entriesFor(missing), ...orderIds, ...from };
+		const orderIdBytes = this.#scanned === 0 ? SEARCH.orderIdBytes : undefined;
+		const page = { limit: this.#entriesFor(missing), before: this.#next ?? undefined, orderIdBytes };
 		const read = await storage.listFollowedAttempts({ projectId, filter: this.#attempts, page });
 		this.#next = read.next;
 		// Storage doesn't say how many it has scanned for a filter by response, so assume all that it may.
@@ -246,7 +245,7 @@ function attemptsOf(
 	waitingKnown: boolean,
 ): AttemptFilter {
 	const statuses = states.filter((state) => !waitingKnown || state !== "waiting").map((state) => STATUS_OF[state]);
-	return { ...filter, ...(statuses.length < DELIVERY_STATES.length && { statuses }) };
+	return { ...filter, statuses: statuses.length < DELIVERY_STATES.length ? statuses : undefined };
 }
 
 /** The delivery whose last attempt this is; null if a later attempt of the same series was made. */

@@ -35,12 +35,9 @@ export function parseTime(text: string): number | null {
 
 type Six = [number, number, number, number, number, number];
 
-/** The range between two times that passed their schema. */
-export function timeRange(since?: string, until?: string): { since?: number; until?: number } {
-	const from = since === undefined ? null : parseTime(since);
-	const to = until === undefined ? null : parseTime(until);
-	return { ...(from !== null && { since: from }), ...(to !== null && { until: to }) };
-}
+/** A time that passed its schema, milliseconds since the Unix epoch; undefined if it wasn't given. */
+export const givenMs = (time: string | undefined): number | undefined =>
+	time === undefined ? undefined : parseTime(time)!;
 
 /** Reports all faults, and neither drops nor converts any input. */
 const ajv = createAjv({ allErrors: true, verbose: true });

@@ -4,7 +4,7 @@ import { actorOf, nameFaults, stillMember } from "../../accounts/index.ts";
 import { DEVELOPER_APP } from "../../registry/projects.ts";
 import { KEY_SCOPES, type Page, type ApiKey as StoredKey, type Project as StoredProject } from "../../storage/port.ts";
 import { found, invalid } from "../http/problem.ts";
-import { parseTime } from "../http/validate.ts";
+import { givenMs } from "../http/validate.ts";
 import { type ApiParts, type Route, routeIn } from "../route.ts";
 import {
 	component,
@@ -210,7 +210,7 @@ export function apiKeyRoutes({ apiKeys }: ApiParts): Route[] {
 			success: { status: 201, description: "The key, shown only in this response.", schema: CreatedApiKey },
 			async handler({ params: { projectId }, body, principal, audit, gone }) {
 				const { name, scopes, expires_at } = body;
-				const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
+				const expiresAt = givenMs(expires_at) ?? null;
 				const createdBy = actorOf(principal);
 				const by = stillMember(principal, "developer");
 				const result = await apiKeys.create({ projectId, name, scopes, expiresAt, createdBy, by });

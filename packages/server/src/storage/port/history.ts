@@ -11,18 +11,18 @@ export interface Attempt extends NewAttempt {
 
 /** Conditions combine; the values of one list are alternatives, and an empty list matches nothing. */
 export interface AttemptFilter {
-	readonly webhookIds?: readonly string[];
-	readonly types?: readonly string[];
-	readonly statuses?: readonly AttemptStatus[];
-	readonly eventId?: string;
+	readonly webhookIds?: readonly string[] | undefined;
+	readonly types?: readonly string[] | undefined;
+	readonly statuses?: readonly AttemptStatus[] | undefined;
+	readonly eventId?: string | undefined;
 	/** Events by their numbers, newest first. */
-	readonly seqs?: readonly number[];
+	readonly seqs?: readonly number[] | undefined;
 	/** Attempts of `seqs` beyond this many, of any webhook and counted from the first event on, may be left out. */
-	readonly maxAttempts?: number;
+	readonly maxAttempts?: number | undefined;
 	/** Bounds on the attempt's start, milliseconds since the Unix epoch: from `since`, before `until`. */
-	readonly since?: number;
-	readonly until?: number;
-	readonly response?: ResponseFilter;
+	readonly since?: number | undefined;
+	readonly until?: number | undefined;
+	readonly response?: ResponseFilter | undefined;
 }
 
 /** Represents a missing response among status codes. */
@@ -64,7 +64,7 @@ export function fitsResponse(
 interface Page {
 	readonly limit: number;
 	/** The `next` of the previous page. */
-	readonly before?: string;
+	readonly before?: string | undefined;
 }
 
 export interface AttemptPage extends Page {
@@ -75,7 +75,7 @@ export interface AttemptPage extends Page {
 /** A page of entries with what has become of them. */
 export interface ListPage extends Page {
 	/** Also reads the order ids of events of at most this many bytes. */
-	readonly orderIdBytes?: number;
+	readonly orderIdBytes?: number | undefined;
 }
 
 /** A page of the delivery log, newest first. */
@@ -231,7 +231,7 @@ export interface StatsBucket extends AttemptCounts {
 }
 
 export interface StatsQuery {
-	readonly webhookId?: string;
+	readonly webhookId?: string | undefined;
 	/**
 	 * Multiples of the step, at most 400 buckets apart. Bounds on the attempts' start: from `since`, before `until`.
 	 */

@@ -102,7 +102,7 @@ export interface ApiKey {
 /** A page of a list ordered by id. `after`: the last id of the previous page. */
 export interface Page {
 	readonly limit: number;
-	readonly after?: string;
+	readonly after?: string | undefined;
 }
 
 // Values that the instance stores about itself, by name. Times are milliseconds since the Unix epoch.

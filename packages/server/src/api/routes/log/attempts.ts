@@ -16,7 +16,6 @@ import {
 	id,
 	listWith,
 	orNull,
-	type PageQuery,
 	paging,
 	strictObject,
 	Time,
@@ -155,7 +154,7 @@ export async function attemptFilter(
 	return {
 		filter: {
 			...filter,
-			...(statuses !== undefined && { statuses }),
+			statuses,
 			...(given.test === "false" && { response: { ...response, withoutTests: true } }),
 		},
 		searched,
@@ -227,7 +226,7 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 			heavy: true,
 			success: { status: 200, description: "A page of attempts.", schema: listWith(Attempt, searchedOf) },
 			async handler({ params: { projectId }, query }) {
-				const page = { ...pageOf(query), maxBytes: RESPONSES.pageBytes };
+				const page = { limit: query.limit, before: positionOf(query.cursor), maxBytes: RESPONSES.pageBytes };
 				const { filter, searched } = await attemptFilter(references, projectId, query);
 				const reading = storage.listAttempts({ projectId, filter, page });
 				const [{ rows, next }, about] = await Promise.all([reading, searched()]);
@@ -241,7 +240,7 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 			heavy: true,
 			success: { status: 200, description: "A page of attempts.", schema: listWith(ListedAttempt, searchedOf) },
 			async handler({ params: { projectId }, query }) {
-				const page = { ...pageOf(query), orderIdBytes: SEARCH.orderIdBytes };
+				const page = { limit: query.limit, before: positionOf(query.cursor), orderIdBytes: SEARCH.orderIdBytes };
 				const { filter, searched } = await attemptFilter(references, projectId, query);
 				const reading = storage.listFollowedAttempts({ projectId, filter, page });
 				const [{ rows, next }, about] = await Promise.all([reading, searched()]);
@@ -275,8 +274,4 @@ export function attemptRoutes({ storage, references }: ApiParts): Route[] {
 			},
 		}),
 	];
-}
-
-function pageOf({ limit, cursor }: PageQuery): { limit: number; before?: string } {
-	return { limit, ...(cursor !== undefined && { before: positionOf(cursor)! }) };
 }

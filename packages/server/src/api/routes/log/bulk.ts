@@ -7,7 +7,7 @@ import { isId } from "../../../base/ids.ts";
 import { listDeliveries } from "../../../search/deliveries.ts";
 import type { DeliveryKey, MatchingReplays, RetryPosition, WebhookRef } from "../../../storage/port.ts";
 import { found, notFound } from "../../http/problem.ts";
-import { parseTime, timeRange } from "../../http/validate.ts";
+import { givenMs } from "../../http/validate.ts";
 import { type ApiParts, type Call, type Route, routeIn } from "../../route.ts";
 import {
 	component,
@@ -231,7 +231,7 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		rights: Rights,
 	) {
 		const now = clock.now();
-		const at = Math.min((before === undefined ? null : parseTime(before)) ?? now, now);
+		const at = Math.min(givenMs(before) ?? now, now);
 		const after = positionOf(cursor, "/cursor");
 		const { filter: selection, searched } = await attemptFilter(references, projectId, filter, TYPES);
 		const matching = { projectId, selection, at, after };
@@ -321,7 +321,8 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				const { projectId, webhookId } = params;
 				const webhook = found("webhook", await storage.getWebhook({ projectId, webhookId }));
 				const at = clock.now();
-				const selection = { ...timeRange(body.since, body.until), webhookIds: [webhookId], statuses: [body.status] };
+				const range = { since: givenMs(body.since), until: givenMs(body.until) };
+				const selection = { ...range, webhookIds: [webhookId], statuses: [body.status] };
 				let count = 0;
 				let after: string | undefined;
 				const note = () => audit(noteOf("deliveries.replayed", webhook, { filter: body, count }));

@@ -6,7 +6,7 @@ import { grouped } from "../../../base/text.ts";
 import { listDeliveries } from "../../../search/deliveries.ts";
 import { principalName } from "../../auth/callers.ts";
 import { found, Problem, retryLater } from "../../http/problem.ts";
-import { timeRange } from "../../http/validate.ts";
+import { givenMs } from "../../http/validate.ts";
 import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
 import { Type } from "../../schema.ts";
 import { AttemptCountQuery, attemptFilter, presentAttemptSummary } from "./attempts.ts";
@@ -208,9 +208,10 @@ export function exportRoutes({ storage, references, clock, logger }: ApiParts): 
 		const project = found("project", await storage.getProject({ projectId }));
 		const given = query as GivenFilter;
 		const now = clock.now();
-		const { since, until = now } = timeRange(given.since, given.until);
+		const since = givenMs(given.since);
+		const until = Math.min(givenMs(given.until) ?? now, now);
 		const filtered = Object.keys(given).some((name) => name !== "since" && name !== "until");
-		const fileName = fileNameOf({ project: project.name, what, filtered, since, until: Math.min(until, now), format });
+		const fileName = fileNameOf({ project: project.name, what, filtered, since, until, format });
 		const headers = { "Content-Disposition": `attachment; filename="${fileName}"` };
 		const contentType = `${EXPORT_FORMATS[format]}; charset=utf-8`;
 		if (request.method === "HEAD") return new RawResponse("", contentType, headers);
@@ -275,7 +276,7 @@ export function exportRoutes({ storage, references, clock, logger }: ApiParts): 
 			return {
 				gap: gapOf(await searched()),
 				async read(before) {
-					const page = { limit: EXPORTS.page, ...(before !== undefined && { before }) };
+					const page = { limit: EXPORTS.page, before };
 					const { rows, next } = await storage.listAttemptSummaries({ projectId, filter, page });
 					return { rows: rows.map((row): Row => ({ ...presentAttemptSummary(row) })), next };
 				},

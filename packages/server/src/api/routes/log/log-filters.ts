@@ -7,7 +7,7 @@ import { isId } from "../../../base/ids.ts";
 import type { FoundEvents } from "../../../search/references.ts";
 import type { AttemptFilter, CodeRange, DeliveryKey } from "../../../storage/port.ts";
 import { invalid } from "../../http/problem.ts";
-import { onlyRepeated, timeRange } from "../../http/validate.ts";
+import { givenMs, onlyRepeated } from "../../http/validate.ts";
 import type { ApiParts } from "../../route.ts";
 import {
 	component,
@@ -182,13 +182,14 @@ export async function logFilter(
 	const response = { codes: status_code.map(codeRange), errors: error, maxScanned: LOG_READS.attemptsScanned };
 	return {
 		filter: {
-			...(webhookIds !== undefined && { webhookIds }),
-			...(types !== undefined && { types }),
-			...(status_code.length + error.length > 0 && { response }),
-			...(event_id !== undefined && { eventId: event_id }),
-			...(events !== null && { seqs: events.seqs }),
-			...(events?.maxAttempts !== undefined && { maxAttempts: events.maxAttempts }),
-			...timeRange(given.since, given.until),
+			webhookIds,
+			types,
+			response: status_code.length + error.length > 0 ? response : undefined,
+			eventId: event_id,
+			seqs: events?.seqs,
+			maxAttempts: events?.maxAttempts,
+			since: givenMs(given.since),
+			until: givenMs(given.until),
 		},
 		searched: async () => {
 			if (events === null) return {};

@@ -97,7 +97,7 @@ export function quarantineRoutes({ quarantine, storage, webhooks, clock, logger 
 		const pending: Static<typeof QuarantinedWebhook>[] = [];
 		let after = from;
 		do {
-			const views = await webhooks.list(projectId, { limit: WEBHOOKS_READ, ...(after !== undefined && { after }) });
+			const views = await webhooks.list(projectId, { limit: WEBHOOKS_READ, after });
 			const ids = views.map(({ webhook }) => webhook.id);
 			const byId = await readHealthOf(storage, projectId, ids, clock.now());
 			const shown = views.map((view) => presentWebhook(view, byId.get(view.webhook.id)));

@@ -267,8 +267,7 @@ export function insightRoutes({ storage, webhooks, clock, config }: ApiParts): R
 			async handler({ params: { projectId }, query: { range = "day", webhook_id } }) {
 				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");
 				const span = statsSpan(range, clock.now());
-				const which = webhook_id === undefined ? {} : { webhookId: webhook_id };
-				const query = { ...span, ...which };
+				const query = { ...span, webhookId: webhook_id };
 				const { buckets, total } = await readFigures(storage, { projectId, query }, { timeoutMs, fromLog: true });
 				return {
 					range,
