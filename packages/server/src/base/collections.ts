@@ -115,14 +115,22 @@ export class BoundedMap<K, V> extends Map<K, V> {
 
 const PAGE = 200;
 
-/** All rows of a list in the order of their ids, read page by page. */
+type ReadPage<Row> = (page: { readonly limit: number; readonly after: string | undefined }) => Promise<readonly Row[]>;
+
+/** The pages of a list in the order of its rows' ids. The last one may be empty. */
 export async function* pagesOf<Row extends { readonly id: string }>(
-	read: (page: { readonly limit: number; readonly after: string | undefined }) => Promise<readonly Row[]>,
-): AsyncGenerator<Row> {
+	read: ReadPage<Row>,
+	limit = PAGE,
+): AsyncGenerator<readonly Row[], void> {
 	for (let after: string | undefined; ; ) {
-		const rows = await read({ limit: PAGE, after });
-		yield* rows;
+		const rows = await read({ limit, after });
+		yield rows;
 		after = rows.at(-1)?.id;
-		if (rows.length < PAGE) return;
+		if (rows.length < limit) return;
 	}
+}
+
+/** All rows of such a list. */
+export async function* rowsOf<Row extends { readonly id: string }>(read: ReadPage<Row>): AsyncGenerator<Row, void> {
+	for await (const rows of pagesOf(read)) yield* rows;
 }

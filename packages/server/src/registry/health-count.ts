@@ -1,5 +1,5 @@
 import { type Clock, restAfter, sleep } from "../base/clock.ts";
-import { pagesOf } from "../base/collections.ts";
+import { rowsOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
 import { isGeneral, type Project, type Storage, StorageError } from "../storage/port.ts";
 import {
@@ -150,7 +150,7 @@ export class HealthCount {
 		const counts = noHealthCounts();
 		let first: { readonly projectId: string; readonly err: unknown } | null = null;
 		let [read, unread] = [0, 0];
-		for await (const project of pagesOf((page) => storage.listProjects(page))) {
+		for await (const project of rowsOf((page) => storage.listProjects(page))) {
 			if (this.#stopped || !(await isOurs())) return null;
 			const begun = clock.elapsed();
 			let webhooks: readonly JudgedWebhook[] | null = null;

@@ -5,6 +5,7 @@
  * Attempts of test events don't count, nor do deliveries that were closed without a request.
  */
 import { LOG_READS } from "../base/budgets.ts";
+import { pagesOf } from "../base/collections.ts";
 import type { SecretState } from "../engine/signing-keys.ts";
 import type { Storage, Webhook, WebhookHealth, WebhookStatus } from "../storage/port.ts";
 
@@ -125,9 +126,8 @@ export async function* judgeWebhooks(
 	projectId: string,
 	now: number,
 ): AsyncGenerator<readonly JudgedWebhook[], void> {
-	const limit = LOG_READS.webhooksPerStep;
-	for (let after: string | undefined; ; ) {
-		const webhooks = await storage.listWebhooks({ projectId, limit, after });
+	const listed = pagesOf((page) => storage.listWebhooks({ projectId, ...page }), LOG_READS.webhooksPerStep);
+	for await (const webhooks of listed) {
 		const ids = webhooks.map(({ id }) => id);
 		const read = await readHealthOf(storage, projectId, ids, now);
 		yield webhooks.map((webhook) => {
@@ -135,7 +135,5 @@ export async function* judgeWebhooks(
 			const figures = { ...(read.get(webhook.id) ?? NO_FIGURES), status, secretState: secretState(webhook) };
 			return { ...webhook, figures, health: healthOf(figures, now) };
 		});
-		after = ids.at(-1);
-		if (ids.length < limit) return;
 	}
 }

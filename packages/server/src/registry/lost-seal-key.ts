@@ -4,7 +4,7 @@
  * owner then rotates the secret, gives it to the receiver, and resumes the webhook.
  */
 import type { Clock } from "../base/clock.ts";
-import { pagesOf } from "../base/collections.ts";
+import { rowsOf } from "../base/collections.ts";
 import { IdSource } from "../base/ids.ts";
 import { openSealCheck, SEAL_CHECK, Seal, sealCheck } from "../base/seal.ts";
 import { sealLostSecret } from "../engine/signing-keys.ts";
@@ -32,8 +32,8 @@ interface Unopened {
 export async function findUnopened(storage: Verbs, keys: readonly Uint8Array[] | null): Promise<Unopened> {
 	const seal = keys && new Seal(keys);
 	const webhooks: UnopenedWebhook[] = [];
-	for await (const { id: projectId, name: projectName } of pagesOf((page) => storage.listProjects(page)))
-		for await (const webhook of pagesOf((page) => storage.listWebhooks({ projectId, ...page }))) {
+	for await (const { id: projectId, name: projectName } of rowsOf((page) => storage.listProjects(page)))
+		for await (const webhook of rowsOf((page) => storage.listWebhooks({ projectId, ...page }))) {
 			const { id, url, description, status, sealedDigest } = webhook;
 			if (seal !== null && succeeds(() => seal.open(sealedDigest, id))) continue;
 			webhooks.push({ projectId, projectName, id, url, description, status, sealedDigest });

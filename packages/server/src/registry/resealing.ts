@@ -1,5 +1,5 @@
 import { type Clock, type Repetition, repeat } from "../base/clock.ts";
-import { pagesOf } from "../base/collections.ts";
+import { rowsOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Seal } from "../base/seal.ts";
 import { resealSecret } from "../engine/signing-keys.ts";
@@ -27,8 +27,8 @@ export function startResealing({ storage, seal, clock, logger, onSealed }: Resea
 	async function pass(): Promise<void> {
 		let sealed = 0;
 		const unopened = { count: 0, first: "" };
-		for await (const { id: projectId } of pagesOf((page) => storage.listProjects(page)))
-			for await (const secret of pagesOf((page) => storage.listSecrets({ projectId, ...page }))) {
+		for await (const { id: projectId } of rowsOf((page) => storage.listProjects(page)))
+			for await (const secret of rowsOf((page) => storage.listSecrets({ projectId, ...page }))) {
 				if (isStopped) return;
 				const again = open(secret);
 				if (again === undefined) {

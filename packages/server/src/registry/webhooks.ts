@@ -1,5 +1,6 @@
 import { createSecret } from "@posthorn/protocol";
 import type { Clock } from "../base/clock.ts";
+import { pagesOf } from "../base/collections.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Seal } from "../base/seal.ts";
 import { type Fault, textFaults } from "../base/text.ts";
@@ -100,7 +101,6 @@ interface WebhooksOptions {
 	readonly random?: (bytes: number) => Uint8Array;
 }
 
-const AT_ONCE = 200;
 const NO_BACKLOG: Backlog = { events: 0, oldestSeq: null, oldestAt: null };
 
 /**
@@ -175,13 +175,11 @@ export class Webhooks {
 
 	/** All of a project's webhooks, oldest first. */
 	async all(projectId: string): Promise<WebhookView[]> {
+		const { storage } = this.#options;
 		const views: WebhookView[] = [];
-		for (;;) {
-			const last = views.at(-1)?.webhook.id;
-			const more = await this.list(projectId, { limit: AT_ONCE, after: last });
-			views.push(...more);
-			if (more.length < AT_ONCE) return views;
-		}
+		for await (const webhooks of pagesOf((page) => storage.listWebhooks({ projectId, ...page })))
+			views.push(...(await this.#views(projectId, webhooks)));
+		return views;
 	}
 
 	async update(

@@ -11,7 +11,7 @@
 
 import { SEARCH } from "../base/budgets.ts";
 import { type Clock, type Repetition, repeat, restAfter } from "../base/clock.ts";
-import { pagesOf } from "../base/collections.ts";
+import { rowsOf } from "../base/collections.ts";
 import type { Logger } from "../base/logger.ts";
 import { RepeatedFailure } from "../base/repeated-failure.ts";
 import type { EventReference, IndexCoverage, ReferencedEvents, Storage } from "../storage/port.ts";
@@ -171,7 +171,7 @@ export class References {
 	}
 
 	async #noteAll(): Promise<void> {
-		for await (const { id } of pagesOf((page) => this.#options.storage.listProjects(page))) {
+		for await (const { id } of rowsOf((page) => this.#options.storage.listProjects(page))) {
 			this.#toIndex.add(id);
 			this.#toSweep.add(id);
 		}

@@ -1,7 +1,7 @@
 import { type EventType, isEventType, isoTime, memberSource } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
 import { REQUESTS, RESPONSES } from "../../../base/budgets.ts";
-import { pagesOf } from "../../../base/collections.ts";
+import { rowsOf } from "../../../base/collections.ts";
 import { EVENT_ID } from "../../../base/ids.ts";
 import type { Fault } from "../../../base/text.ts";
 import type { Pause } from "../../../base/turns.ts";
@@ -86,7 +86,7 @@ export function publishRoutes({ storage, engine, config, ids }: ApiParts): Route
 
 	async function countSubscribers(projectId: string, type: string): Promise<number> {
 		let count = 0;
-		for await (const { events } of pagesOf((page) => storage.listWebhooks({ projectId, ...page })))
+		for await (const { events } of rowsOf((page) => storage.listWebhooks({ projectId, ...page })))
 			if (events.includes(type)) count++;
 		return count;
 	}

@@ -1,5 +1,6 @@
 import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
+import { rowsOf } from "../../../base/collections.ts";
 import { isId } from "../../../base/ids.ts";
 import { type FoundIncident, INCIDENT, LIMITS, listIncidents } from "../../../registry/incidents.ts";
 import { notFound } from "../../http/problem.ts";
@@ -83,7 +84,7 @@ function presentIncident(found: FoundIncident): Static<typeof Incident> {
 	};
 }
 
-export function incidentRoutes({ storage, webhooks, clock }: ApiParts): Route[] {
+export function incidentRoutes({ storage, clock }: ApiParts): Route[] {
 	return [
 		route("GET", "/v1/projects/{project_id}/incidents", "listIncidents", {
 			summary: "List incidents",
@@ -93,8 +94,9 @@ export function incidentRoutes({ storage, webhooks, clock }: ApiParts): Route[] 
 			success: { status: 200, description: "The incidents.", schema: wholeList("IncidentList", Incident) },
 			async handler({ params: { projectId }, query: { webhook_id, limit } }) {
 				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");
-				const views = webhook_id === undefined ? await webhooks.all(projectId) : [];
-				const ids = webhook_id === undefined ? views.map(({ webhook }) => webhook.id) : [webhook_id];
+				const ids = webhook_id === undefined ? [] : [webhook_id];
+				if (webhook_id === undefined)
+					for await (const { id } of rowsOf((page) => storage.listWebhooks({ projectId, ...page }))) ids.push(id);
 				const found = await listIncidents(storage, projectId, ids, { now: clock.now(), limit });
 				return { data: found.map(presentIncident) };
 			},
