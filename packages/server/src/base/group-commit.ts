@@ -97,7 +97,7 @@ export class GroupCommit<T> {
 	#weight = 0;
 	#committing = false;
 	/** The owner of the last batch, if it had one owner. */
-	#lastOwner: Owner<T>["name"] | null = null;
+	#lastOwner: string | null = null;
 	/** When owners last changed from one batch to the next, or shared one. */
 	#othersAt = Number.NEGATIVE_INFINITY;
 	#gathering: Timer | null = null;
@@ -113,11 +113,6 @@ export class GroupCommit<T> {
 	/** The weight of items waiting for their turn, excluding those being committed and those of locked owners. */
 	get waitingWeight(): number {
 		return this.#weight;
-	}
-
-	/** Whether a commit of this owner found it locked, and none has succeeded since. */
-	isLocked(owner: string): boolean {
-		return (this.#owners.get(owner)?.tries ?? 0) > 0;
 	}
 
 	add(item: T): void {

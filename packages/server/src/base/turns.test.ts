@@ -32,7 +32,7 @@ async function run(sliceMs: number, jobs: readonly (readonly [owner: string, sli
 		}
 	};
 	const all = Promise.all(jobs.map(work));
-	expect(turns.waiting).toBe(jobs.length);
+	expect(ran).toEqual([]);
 	const seen: string[][] = [];
 	while (!loop.isIdle()) {
 		ran = [];
@@ -40,7 +40,6 @@ async function run(sliceMs: number, jobs: readonly (readonly [owner: string, sli
 		seen.push(ran);
 	}
 	await all;
-	expect(turns.waiting).toBe(0);
 	return seen.filter((slices) => slices.length > 0);
 }
 

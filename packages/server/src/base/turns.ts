@@ -41,10 +41,6 @@ export class Turns {
 		this.#clock = clock;
 	}
 
-	get waiting(): number {
-		return this.#waiting.values().reduce((sum, queue) => sum + queue.length, 0);
-	}
-
 	/** Resolves when it is the owner's turn for one slice of work. */
 	take(owner: string): Promise<void> {
 		return new Promise((resolve) => {

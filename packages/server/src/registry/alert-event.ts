@@ -5,8 +5,7 @@ import { hostOf } from "../net/egress.ts";
 import type { AttemptSummary, Project } from "../storage/port.ts";
 import type { JudgedWebhook } from "./health.ts";
 
-export const ALERT_TYPES = ["webhook.failing", "webhook.recovered", "webhook.dead_letters"] as const;
-export type AlertType = (typeof ALERT_TYPES)[number];
+export type AlertType = "webhook.failing" | "webhook.recovered" | "webhook.dead_letters";
 
 export interface Alert {
 	readonly type: AlertType;
