@@ -289,7 +289,7 @@ test("a project with many keys leaves room for others' responses", async () => {
 			guesses: { from: () => askImmediately, wrong: () => undefined },
 		} as unknown as AuthParts;
 		await authorize(request, { access: "any" } as Route, parts);
-		Object.assign(request, { params: { project_id: projectId } });
+		Object.assign(request, { projectId });
 		const reply = { raw: new EventEmitter() } as unknown as FastifyReply;
 		admission.charge(request, reply, "x".repeat(RESPONSES.pageBytes));
 	};

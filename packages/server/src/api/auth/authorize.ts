@@ -71,9 +71,12 @@ export async function authorize(request: FastifyRequest, route: Route, parts: Au
 }
 
 /** Throws 409 unless the project has what the route needs. After {@link authorize}, and apart because it asks storage. */
-export async function requireApp(request: FastifyRequest, { access }: Route, { storage }: AuthParts): Promise<void> {
-	const { project_id: projectId } = request.params as { project_id?: string };
-	if (access !== "developer" || projectId === undefined) return;
+export async function requireApp(
+	{ projectId }: FastifyRequest,
+	{ access }: Route,
+	{ storage }: AuthParts,
+): Promise<void> {
+	if (access !== "developer" || projectId === null) return;
 	const { apps } = found("project", await storage.getProject({ projectId }));
 	if (apps.includes(DEVELOPER_APP)) return;
 	throw new Problem(

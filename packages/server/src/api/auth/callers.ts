@@ -26,11 +26,8 @@ const ownerOf = (principal: Principal): string =>
  * Whose budget a request's body counts against: the project in its path or of its key, else the principal; null if
  * unauthenticated.
  */
-export function payerOf({ params, principal }: FastifyRequest): string | null {
-	if (!principal) return null;
-	const { project_id: projectId } = params as { project_id?: string };
-	return projectId ?? ownerOf(principal);
-}
+export const payerOf = ({ projectId, principal }: FastifyRequest): string | null =>
+	principal && (projectId ?? ownerOf(principal));
 
 /** The same for reads, except that the operator's count against no budget. */
 export const readerOf = (request: FastifyRequest, principal: Principal): string =>
