@@ -23,7 +23,7 @@ const PAUSE_MAX_MS = 60_000;
 const STEPS_PER_ROUND = 4;
 
 /** Values of one list are alternatives; lists combine. An empty list matches any event. */
-interface Sought {
+export interface Sought {
 	readonly orderIds: readonly string[];
 	readonly customerEmails: readonly string[];
 }

@@ -100,8 +100,7 @@ export class Admission {
 		const owner = principalName(principal);
 		const project = readerOf(request, principal);
 		const read = async (): Promise<T> => {
-			// The client may have left during the wait.
-			if (request.raw.socket.destroyed) throw new Problem("malformed-request", "The connection was closed.");
+			checkPresent(request);
 			this.#checkRoom(owner, project);
 			return make();
 		};
@@ -243,9 +242,14 @@ const RATED: Record<RateName, readonly [what: string, ofProject?: string]> = {
 	recordedReads: ["exports and listeners", "of this project"],
 };
 
-/** The client may have left in the meantime: its "close" event has already fired, and would release nothing. */
-const hasLeft = (request: FastifyRequest, { raw }: FastifyReply): boolean =>
+/** Whether the client has left: nothing more needs to be read or sent, and "close" has fired and would release nothing. */
+export const hasLeft = (request: FastifyRequest, { raw }: FastifyReply): boolean =>
 	request.raw.socket.destroyed || raw.destroyed || raw.closed;
+
+/** For requests that have waited. @throws Problem if the client has left, so that no one would read the response */
+export function checkPresent({ raw }: FastifyRequest): void {
+	if (raw.socket.destroyed) throw new Problem("malformed-request", "The connection was closed.");
+}
 
 const isUnlimited = ({ principal }: FastifyRequest): boolean => principal === null || principal.kind === "operator";
 

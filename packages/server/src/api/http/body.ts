@@ -6,6 +6,7 @@ import { type Fault, grouped } from "../../base/text.ts";
 import type { Turns } from "../../base/turns.ts";
 import { payerOf, unauthenticatedOwner } from "../auth/callers.ts";
 import type { Route } from "../route.ts";
+import { checkPresent } from "./admission.ts";
 import { letContinue } from "./connections.ts";
 import { parseBody } from "./json-body.ts";
 import { invalid, Problem, retryLater } from "./problem.ts";
@@ -50,8 +51,7 @@ export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turn
 				if (!(await largeBodies.enter(request, turnOf(request))))
 					throw retryLater("own", "Other large requests of this project take too long. Send one at a time.");
 				await turns.take(turnOf(request));
-				// The client may have left in the meantime; no one would read the response.
-				if (request.raw.socket.destroyed) throw new Problem("malformed-request", "The connection was closed.");
+				checkPresent(request);
 			}
 			const { value, text } = parseBody(bytes, bodyForm?.list);
 			request.bodyText = text;

@@ -11,6 +11,7 @@ import {
 	listDeliveries,
 } from "../../../search/deliveries.ts";
 import type { Attempt as StoredAttempt } from "../../../storage/port.ts";
+import { hasLeft } from "../../http/admission.ts";
 import { found, Problem } from "../../http/problem.ts";
 import { type ApiParts, type PathParams, type Route, routeIn } from "../../route.ts";
 import {
@@ -128,7 +129,7 @@ export function deliveryRoutes({ storage, references, engine, clock }: ApiParts)
 			async handler({ params: { projectId }, query, request, reply }) {
 				const { limit, cursor } = query;
 				const { filter, searched } = await deliveryFilterOf(references, projectId, query);
-				const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
+				const isGone = () => hasLeft(request, reply);
 				const before = cursor === undefined ? undefined : decodeCursor(cursor, isDeliveryPosition);
 				const reading = listDeliveries(storage, projectId, filter, { limit, before, isGone });
 				const [{ rows, next }, about] = await Promise.all([reading, searched()]);

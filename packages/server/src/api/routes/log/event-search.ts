@@ -2,10 +2,12 @@ import { type EventType, isoTime, isoTimeOrNull, LOG_FILTERS } from "@posthorn/p
 import type { Static } from "typebox";
 import { SEARCH } from "../../../base/budgets.ts";
 import { DEVELOPER_APP } from "../../../registry/projects.ts";
+import type { Sought } from "../../../search/references.ts";
 import { searchText, type TextMatch, type TextPosition } from "../../../search/text.ts";
 import type { EventSummary, Excerpt } from "../../../storage/port.ts";
+import { hasLeft } from "../../http/admission.ts";
 import { invalid } from "../../http/problem.ts";
-import { type ApiParts, type Route, routeIn } from "../../route.ts";
+import { type ApiParts, type Call, type Route, routeIn } from "../../route.ts";
 import {
 	component,
 	count,
@@ -85,6 +87,29 @@ function decodeTextPosition(cursor: string | undefined): TextPosition {
 }
 
 export function eventSearchRoutes({ storage, references, clock }: ApiParts): Route[] {
+	/** A page of the events with these order ids and customers. */
+	async function findEvents(
+		projectId: string,
+		sought: Sought,
+		limit: number,
+		cursor: string | undefined,
+		heavy: Call<unknown, unknown>["heavy"],
+	): Promise<Static<typeof EventMatches>> {
+		const position = cursor === undefined ? null : Number(decodeCursor(cursor, isPosition));
+		const found = await heavy(() => references.find(projectId, sought));
+		const rest = found.seqs.filter((seq) => position === null || seq < position);
+		const page = rest.slice(0, limit);
+		const described = await heavy(() => storage.describeEvents({ projectId, seqs: page }));
+		return {
+			data: described.map((event) => ({ ...presentEvent(event), excerpt: null, attempt: null })),
+			next_cursor: page.length < rest.length ? encodeCursor(String(page.at(-1)!)) : null,
+			searched_back_to: null,
+			events_searched: 0,
+			attempts_searched: 0,
+			searched: presentSearched(found),
+		};
+	}
+
 	return [
 		route("GET", "/v1/projects/{project_id}/events/search", "searchEvents", {
 			summary: "Search events",
@@ -93,33 +118,16 @@ export function eventSearchRoutes({ storage, references, clock }: ApiParts): Rou
 			rate: "reads",
 			success: { status: 200, description: "A page of events.", schema: EventMatches },
 			async handler({ params: { projectId }, query, request, reply, heavy }) {
-				const { order_id = [], customer_email = [], text: sought, limit, cursor } = query;
-				const isByReference = order_id.length + customer_email.length > 0;
-				if (isByReference === (sought !== undefined))
+				const { order_id: orderIds = [], customer_email: customerEmails = [], text: sought, limit, cursor } = query;
+				if (orderIds.length + customerEmails.length > 0 === (sought !== undefined))
 					throw invalid([
 						{ pointer: "?text", detail: "search either by text, or by order_id, customer_email or both" },
 					]);
-				if (sought === undefined) {
-					const position = cursor === undefined ? null : Number(decodeCursor(cursor, isPosition));
-					const found = await heavy(() =>
-						references.find(projectId, { orderIds: order_id, customerEmails: customer_email }),
-					);
-					const rest = found.seqs.filter((seq) => position === null || seq < position);
-					const page = rest.slice(0, limit);
-					const described = await heavy(() => storage.describeEvents({ projectId, seqs: page }));
-					return {
-						data: described.map((event) => ({ ...presentEvent(event), excerpt: null, attempt: null })),
-						next_cursor: page.length < rest.length ? encodeCursor(String(page.at(-1)!)) : null,
-						searched_back_to: null,
-						events_searched: 0,
-						attempts_searched: 0,
-						searched: presentSearched(found),
-					};
-				}
-				const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
+				if (sought === undefined) return findEvents(projectId, { orderIds, customerEmails }, limit, cursor, heavy);
 				const project = await storage.getProject({ projectId });
 				const given = decodeTextPosition(cursor);
 				const from = project?.apps.includes(DEVELOPER_APP) ? given : { ...given, responses: null };
+				const isGone = () => hasLeft(request, reply);
 				const search = { projectId, text: sought, from, limit, inTurn: heavy, isGone };
 				const { found: matches, events, attempts, reached, next } = await searchText({ storage, clock }, search);
 				return {
