@@ -31,6 +31,7 @@ import {
 	type ResolvedFilter,
 	SEVERAL,
 	SearchedEvents,
+	valuesOf,
 } from "./log-filters.ts";
 
 const route = routeIn("Delivery log", "developer");
@@ -148,7 +149,7 @@ export async function attemptFilter(
 	given: GivenFilter & { readonly status?: Status | readonly Status[]; readonly test?: "false" },
 	pointer?: string,
 ): Promise<ResolvedFilter<AttemptFilter>> {
-	const statuses = given.status === undefined ? undefined : [...new Set([given.status].flat())];
+	const statuses = valuesOf(given.status);
 	const { filter, searched } = await logFilter(references, projectId, given, statuses?.length ?? 1, pointer);
 	const { response = { codes: ANY_RESPONSE, maxScanned: LOG_READS.attemptsScanned } } = filter;
 	return {

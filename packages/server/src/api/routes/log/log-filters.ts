@@ -199,9 +199,9 @@ export async function logFilter(
 	};
 }
 
-function valuesOf(given: string | readonly string[] | undefined): readonly string[] | undefined {
-	return given === undefined ? undefined : [...new Set([given].flat())];
-}
+/** The values of a filter, each once; undefined if it isn't given. */
+export const valuesOf = <T extends string>(given: T | readonly T[] | undefined): readonly T[] | undefined =>
+	given === undefined ? undefined : [...new Set([given].flat() as T[])];
 
 /** @param code a status code, a class such as `5xx`, or `none` */
 function codeRange(code: string): CodeRange {
