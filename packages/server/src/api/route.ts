@@ -211,9 +211,16 @@ export function roleFor(route: Pick<Route, "role" | "method">): Role {
 
 /** The scope that a project's key needs for a route; null if a key of any scope may call it, or no key may. */
 export function scopeFor({ access, peopleOnly, scope, method }: Omit<Route, "handler">): KeyScope | null {
-	if (!peopleOnly && access === "any") return scope ?? null;
-	if (peopleOnly || (access !== "project" && access !== "developer")) return null;
-	return scope ?? (method === "GET" ? "read" : "manage");
+	if (peopleOnly) return null;
+	switch (access) {
+		case "any":
+			return scope ?? null;
+		case "project":
+		case "developer":
+			return scope ?? (method === "GET" ? "read" : "manage");
+		default:
+			return null;
+	}
 }
 
 /** The rates that requests of a route count to, unless it is open. */
