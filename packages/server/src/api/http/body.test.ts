@@ -9,7 +9,7 @@ import { Bodies } from "./body.ts";
 const stalled = (ip: string): FastifyRequest =>
 	({
 		ip,
-		params: {},
+		principal: null,
 		headers: { "content-length": String(REQUESTS.unauthenticatedBodyBytes) },
 		raw: new PassThrough(),
 	}) as unknown as FastifyRequest;
