@@ -1,6 +1,9 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
+/** The code of the operating system's error, such as `ENOENT`; undefined if it is another error. */
+export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
 /**
  * Creates a folder and its missing parents, unless the name is taken. Throws the system's error if that fails.
  *
@@ -15,6 +18,6 @@ export function createFolder(path: string, mode: number): void {
 			mkdirSync(folder, { mode });
 		} catch (error) {
 			// Another process was faster.
-			if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+			if (codeOf(error) !== "EEXIST") throw error;
 		}
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { codeOf } from "../base/folders.ts";
 import { isQuoted, type Parsed, shown } from "./parsers.ts";
 import { fileVariableOf, flagOf, SETTINGS, type Setting, type SettingKey, variableOf } from "./settings.ts";
 
-export { localUrl } from "./local-url.ts";
 export type { LogLevel } from "./parsers.ts";
 export { makeSealKeys, readOrMakeSealKeys, readSealKeyFile, readSealKeys } from "./seal-key.ts";
 export { fileVariableOf, flagOf, hasFlag, SETTINGS, type SettingKey, variableOf } from "./settings.ts";
@@ -76,8 +76,8 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 		try {
 			return { where: fileVariable!, text: readFileSync(file, "utf8").trim() };
 		} catch (error) {
-			const code = (error as NodeJS.ErrnoException).code ?? "not a path";
-			faults.push(`${fileVariable} is ${shown(file)}; it must be a file that can be read (${code}).`);
+			const why = codeOf(error) ?? "not a path";
+			faults.push(`${fileVariable} is ${shown(file)}; it must be a file that can be read (${why}).`);
 			return "refused";
 		}
 	};
@@ -129,6 +129,13 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 	};
 	// Those that have a default aren't null by now.
 	return { ok: true, config: config as Config };
+}
+
+/** The URL under which this machine reaches a service that listens there. */
+export function localUrl({ host, port }: Pick<Config, "host" | "port">): string {
+	if (host === "0.0.0.0") return `http://127.0.0.1:${port}`;
+	if (host === "::") return `http://[::1]:${port}`;
+	return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Whether a value must not be a flag. */

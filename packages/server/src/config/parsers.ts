@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { isBrand } from "@posthorn/protocol";
 import ipaddr from "ipaddr.js";
+import { codeOf } from "../base/folders.ts";
 import { SEAL_KEY_BYTES } from "../base/seal.ts";
 import { serverUrls } from "../base/text.ts";
 
@@ -213,7 +214,7 @@ export function certificates(path: string): Parsed<string> {
 	try {
 		pem = readFileSync(path, "utf8");
 	} catch (error) {
-		return mustBe(`a file that can be read (${(error as NodeJS.ErrnoException).code})`);
+		return mustBe(`a file that can be read (${codeOf(error)})`);
 	}
 	const found = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
 	const sound = found.every((one) => {

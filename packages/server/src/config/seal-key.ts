@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import { dirname } from "node:path";
-import { createFolder } from "../base/folders.ts";
+import { codeOf, createFolder } from "../base/folders.ts";
 import { IF_SEAL_KEY_LOST, SEAL_KEY_BYTES } from "../base/seal.ts";
 import { sealKeys } from "./parsers.ts";
 
@@ -145,5 +145,3 @@ function flushed(descriptor: number, text?: string): void {
 		fs.closeSync(descriptor);
 	}
 }
-
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

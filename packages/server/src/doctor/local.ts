@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { DESCRIPTORS, SENDS } from "../base/budgets.ts";
 import { systemClock } from "../base/clock.ts";
 import { descriptorLimit, divideDescriptors } from "../base/descriptors.ts";
+import { codeOf } from "../base/folders.ts";
 import { openSealCheck, SEAL_CHECK, Seal } from "../base/seal.ts";
 import { grouped } from "../base/text.ts";
 import { type Config, readSealKeys } from "../config/index.ts";
@@ -76,7 +77,7 @@ export async function examineAddress({ host, port }: Pick<Config, "host" | "port
 		server.listen(0, host);
 		await once(server, "listening");
 	} catch (error) {
-		const { code } = error as NodeJS.ErrnoException;
+		const code = codeOf(error);
 		const why = code === "EADDRNOTAVAIL" ? `: it isn't an address of this machine (${code})` : ` (${code})`;
 		return fault(name, `Cannot listen on ${host}${why}; check POSTHORN_HOST.`);
 	}
@@ -98,7 +99,7 @@ export async function examineAddress({ host, port }: Pick<Config, "host" | "port
 async function mayUse(address: string, port: number): Promise<boolean> {
 	const socket = createSocket(address.includes(":") ? "udp6" : "udp4");
 	const { promise, resolve } = Promise.withResolvers<boolean>();
-	socket.once("error", (error) => resolve((error as NodeJS.ErrnoException).code !== "EACCES"));
+	socket.once("error", (error) => resolve(codeOf(error) !== "EACCES"));
 	socket.bind({ address, port }, () => resolve(true));
 	try {
 		return await promise;

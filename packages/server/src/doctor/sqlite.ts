@@ -1,77 +1,97 @@
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { access, open, readlink, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { codeOf } from "../base/folders.ts";
 import { SEAL_CHECK } from "../base/seal.ts";
 import type { Config } from "../config/index.ts";
 import { backupError, isOverQuota, readSqliteSetting, targetOf } from "../storage/sqlite/index.ts";
-import { examineSeal, examineStored, type Finding, warning } from "./local.ts";
+import { examineSeal, examineStored, type Finding, fault, ok, warning } from "./local.ts";
 
 const LITTLE_DISK_BYTES = 1_000_000_000;
 /** Less than the service writes at startup. */
 const NO_DISK_BYTES = 16_000_000;
 
+const NAME = "Database";
+
 /** The database file, or where it will be, and its seal key. */
 export async function examineSqlite(path: string, config: Config): Promise<Finding[]> {
-	const name = "Database";
-	const fault = (text: string): Finding[] => [{ state: "fault", name, text }];
-	const target = followed(path);
+	const place = { path, target: followed(path) };
+	const folder = await nearestFolder(place.target);
+	const why = (await folderFault(place, folder)) ?? (await diskFault(place, folder)) ?? (await filesFault(place));
+	if (why !== null) return [fault(NAME, why)];
+	const exists = existsSync(path);
+	let stored: Finding[];
+	try {
+		stored = examineStored(config, path, (setting) => (exists ? readSqliteSetting(path, setting) : null));
+	} catch (error) {
+		return [fault(NAME, codeOf(error)?.startsWith("E") ? unwritable(path, error) : (error as Error).message)];
+	}
+	const free = await freeBytes(folder);
+	const amount = free < 1e9 ? megabytes(free) : `${(free / 1e9).toFixed(1)} GB`;
+	const database =
+		free < LITTLE_DISK_BYTES
+			? warning(NAME, `Only ${amount} are free on the disk of ${path}: free some space.`)
+			: ok(NAME, exists ? `${path}, ${amount} free.` : `${path} will be created at the first start; ${amount} free.`);
+	return [database, ...(folder === dirname(place.target) ? await examineFolder(folder) : []), ...stored];
+}
+
+interface Place {
+	/** The database's path in the configuration, … */
+	readonly path: string;
+	/** … and the file that it leads to. */
+	readonly target: string;
+}
+
+/** Why the service can't use or create the database's folder; null if it can. */
+async function folderFault({ path, target }: Place, folder: string): Promise<string | null> {
 	const broken = await brokenLink(target);
 	if (broken !== null)
-		return fault(
-			`${broken} is a link to a folder that doesn't exist: mount its disk or create the folder, or choose another location for ${path} with POSTHORN_DATABASE_URL.`,
-		);
-	const folder = await nearestFolder(target);
+		return `${broken} is a link to a folder that doesn't exist: mount its disk or create the folder, or choose another location for ${path} with POSTHORN_DATABASE_URL.`;
 	try {
 		if (!(await stat(folder)).isDirectory())
-			return fault(`${folder} is not a folder: choose another location for ${path} with POSTHORN_DATABASE_URL.`);
+			return `${folder} is not a folder: choose another location for ${path} with POSTHORN_DATABASE_URL.`;
 		await access(folder, constants.W_OK | constants.X_OK);
+		return null;
 	} catch (error) {
 		const closed = await closedFolder(folder);
 		if (closed !== null)
-			return fault(
-				`${path} cannot be reached, because the service's user may not enter ${closed} (EACCES): allow that, or choose another location with POSTHORN_DATABASE_URL.`,
-			);
-		return fault(folder === dirname(target) ? unwritable(folder, error) : unmakeable(dirname(target), folder, error));
+			return `${path} cannot be reached, because the service's user may not enter ${closed} (EACCES): allow that, or choose another location with POSTHORN_DATABASE_URL.`;
+		return folder === dirname(target) ? unwritable(folder, error) : unmakeable(dirname(target), folder, error);
 	}
-	const there = await stat(path).catch(() => null);
-	if (there && !there.isFile()) return fault(`${path} is not a file: the database needs one.`);
-	const { bavail, bsize, blocks } = await statfs(folder);
+}
+
+/** Why the folder's disk can't take the database; null if it can. */
+async function diskFault({ path }: Place, folder: string): Promise<string | null> {
 	// Such as /proc and /sys, which store no files.
-	if (blocks === 0)
-		return fault(`${folder} is on a file system that can't store files: choose another location for ${path}.`);
-	const free = bavail * bsize;
-	const megabytes = `${(free / 1e6).toFixed(1)} MB`;
-	const amount = free < 1e9 ? megabytes : `${(free / 1e9).toFixed(1)} GB`;
+	if ((await statfs(folder)).blocks === 0)
+		return `${folder} is on a file system that can't store files: choose another location for ${path}.`;
+	const free = await freeBytes(folder);
 	if (free < NO_DISK_BYTES)
-		return fault(
-			`Only ${megabytes} are free on the disk of ${path}, and the service needs ${NO_DISK_BYTES / 1e6} MB to start: free some space.`,
-		);
+		return `Only ${megabytes(free)} are free on the disk of ${path}, and the service needs ${NO_DISK_BYTES / 1e6} MB to start: free some space.`;
 	const unwritten = await writeUnnamed(folder);
-	if (unwritten !== null)
-		return fault(
-			isOverQuota(unwritten)
-				? `The quota on the disk of ${path} is used up (EDQUOT): raise it, or free some space.`
-				: unwritable(folder, unwritten),
-		);
-	const state = free < LITTLE_DISK_BYTES ? "warning" : "ok";
+	if (unwritten === null) return null;
+	return isOverQuota(unwritten)
+		? `The quota on the disk of ${path} is used up (EDQUOT): raise it, or free some space.`
+		: unwritable(folder, unwritten);
+}
+
+/** Why the service can't use the database's files; null if it can, or if they don't exist. */
+async function filesFault({ path, target }: Place): Promise<string | null> {
+	const there = await stat(path).catch(() => null);
+	if (there && !there.isFile()) return `${path} is not a file: the database needs one.`;
 	for (const file of [path, ...["-wal", "-shm", ".lock"].map((end) => `${target}${end}`)]) {
 		const refused = await access(file, constants.R_OK | constants.W_OK).catch((error: unknown) => error);
-		if (refused !== undefined && codeOf(refused) !== "ENOENT") return fault(unwritable(file, refused));
+		if (refused !== undefined && codeOf(refused) !== "ENOENT") return unwritable(file, refused);
 	}
-	let stored: Finding[];
-	try {
-		stored = examineStored(config, path, (setting) => (there ? readSqliteSetting(path, setting) : null));
-	} catch (error) {
-		return fault(codeOf(error)?.startsWith("E") ? unwritable(path, error) : (error as Error).message);
-	}
-	const text =
-		state === "warning"
-			? `Only ${amount} are free on the disk of ${path}: free some space.`
-			: there
-				? `${path}, ${amount} free.`
-				: `${path} will be created at the first start; ${amount} free.`;
-	return [{ state, name, text }, ...(folder === dirname(target) ? await examineFolder(folder) : []), ...stored];
+	return null;
 }
+
+async function freeBytes(folder: string): Promise<number> {
+	const { bavail, bsize } = await statfs(folder);
+	return bavail * bsize;
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** Linux's O_TMPFILE, which Node doesn't name. */
 const UNNAMED = 0o20000000 | constants.O_DIRECTORY | constants.O_RDWR;
@@ -156,5 +176,3 @@ async function nearestFolder(path: string): Promise<string> {
 		if (there !== null || dirname(folder) === folder) return folder;
 	}
 }
-
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
