@@ -141,12 +141,13 @@ export class FairQueue {
 	 */
 	run<T>(name: string, work: () => Promise<T>, waiting = this.#options.waiting): Promise<T> | null {
 		const owner = this.#owners.get(name) ?? { running: 0, waiting: [] };
-		if (this.#hasRoom(owner)) {
-			this.#owners.set(name, owner);
-			return this.#start(name, owner, work);
-		}
-		if (owner.waiting.length >= waiting || !this.#makeRoom(owner)) return null;
+		const startsNow = this.#hasRoom(owner);
+		if (!startsNow && (owner.waiting.length >= waiting || !this.#makeRoom(owner))) return null;
 		this.#owners.set(name, owner);
+		if (startsNow) {
+			this.#count(owner);
+			return this.#finish(name, owner, work);
+		}
 		this.#waiting++;
 		return new Promise<void>((run, refuse) => owner.waiting.push({ run, refuse })).then(() =>
 			this.#finish(name, owner, work),
@@ -170,10 +171,9 @@ export class FairQueue {
 		return this.#running < most && running < perOwner && waiting.length === 0;
 	}
 
-	#start<T>(name: string, owner: Owner, work: () => Promise<T>): Promise<T> {
+	#count(owner: Owner): void {
 		this.#running++;
 		owner.running++;
-		return this.#finish(name, owner, work);
 	}
 
 	async #finish<T>(name: string, owner: Owner, work: () => Promise<T>): Promise<T> {
@@ -194,8 +194,7 @@ export class FairQueue {
 			if (owner.waiting.length === 0 || owner.running >= this.#options.perOwner) continue;
 			this.#owners.delete(name);
 			this.#owners.set(name, owner);
-			this.#running++;
-			owner.running++;
+			this.#count(owner);
 			this.#waiting--;
 			owner.waiting.shift()!.run();
 			return;
