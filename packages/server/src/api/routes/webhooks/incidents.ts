@@ -1,9 +1,7 @@
 import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { rowsOf } from "../../../base/collections.ts";
-import { isId } from "../../../base/ids.ts";
 import { type FoundIncident, INCIDENT, LIMITS, listIncidents } from "../../../registry/incidents.ts";
-import { notFound } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
 	component,
@@ -17,6 +15,7 @@ import {
 	Type,
 	wholeList,
 } from "../../schema.ts";
+import { soughtWebhook } from "./webhooks.ts";
 
 const route = routeIn("Insight", "developer");
 
@@ -93,9 +92,9 @@ export function incidentRoutes({ storage, clock }: ApiParts): Route[] {
 			heavy: true,
 			success: { status: 200, description: "The incidents.", schema: wholeList("IncidentList", Incident) },
 			async handler({ params: { projectId }, query: { webhook_id, limit } }) {
-				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");
-				const ids = webhook_id === undefined ? [] : [webhook_id];
-				if (webhook_id === undefined)
+				const webhookId = soughtWebhook(webhook_id);
+				const ids = webhookId === undefined ? [] : [webhookId];
+				if (webhookId === undefined)
 					for await (const { id } of rowsOf((page) => storage.listWebhooks({ projectId, ...page }))) ids.push(id);
 				const found = await listIncidents(storage, projectId, ids, { now: clock.now(), limit });
 				return { data: found.map(presentIncident) };

@@ -2,7 +2,6 @@ import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { endOfRights } from "../../../accounts/index.ts";
 import { LOG_READS, WAITERS } from "../../../base/budgets.ts";
-import { isId } from "../../../base/ids.ts";
 import { readFigures } from "../../../registry/figures.ts";
 import {
 	HEALTH,
@@ -19,7 +18,7 @@ import type * as port from "../../../storage/port.ts";
 import { MAX_FAILED_IN_A_ROW } from "../../../storage/port.ts";
 import { principalName } from "../../auth/callers.ts";
 import { EVENT_STREAM } from "../../changes.ts";
-import { notFound, RETRY_S, retryLater } from "../../http/problem.ts";
+import { RETRY_S, retryLater } from "../../http/problem.ts";
 import { type ApiParts, RawResponse, type Route, routeIn } from "../../route.ts";
 import {
 	component,
@@ -39,7 +38,7 @@ import {
 } from "../../schema.ts";
 import { AttemptSummary, OrderId, presentAttemptSummary } from "../log/attempts.ts";
 import { SEVERAL } from "../log/log-filters.ts";
-import { Backlog, presentBacklog } from "./webhooks.ts";
+import { Backlog, presentBacklog, soughtWebhook } from "./webhooks.ts";
 
 const route = routeIn("Insight", "developer");
 
@@ -265,9 +264,8 @@ export function insightRoutes({ storage, webhooks, clock, config }: ApiParts): R
 			heavy: true,
 			success: { status: 200, description: "The counts.", schema: Stats },
 			async handler({ params: { projectId }, query: { range = "day", webhook_id } }) {
-				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");
 				const span = statsSpan(range, clock.now());
-				const query = { ...span, webhookId: webhook_id };
+				const query = { ...span, webhookId: soughtWebhook(webhook_id) };
 				const { buckets, total } = await readFigures(storage, { projectId, query }, { timeoutMs, fromLog: true });
 				return {
 					range,
@@ -318,9 +316,9 @@ export function insightRoutes({ storage, webhooks, clock, config }: ApiParts): R
 			query: WaitingQuery,
 			heavy: true,
 			success: { status: 200, description: "The pending attempts.", schema: wholeList("WaitingList", WaitingAttempt) },
-			async handler({ params: { projectId }, query: { webhook_id = null, limit } }) {
-				if (webhook_id !== null && !isId("webhook", webhook_id)) throw notFound("webhook");
-				const waiting = await storage.listWaitingRetries({ projectId, webhookId: webhook_id, limit });
+			async handler({ params: { projectId }, query: { webhook_id, limit } }) {
+				const webhookId = soughtWebhook(webhook_id) ?? null;
+				const waiting = await storage.listWaitingRetries({ projectId, webhookId, limit });
 				const orderIds = await orderIdsOf(storage, projectId, waiting);
 				return { data: waiting.map((retry) => presentRetry(retry, orderIds.get(retry.seq) ?? null)) };
 			},

@@ -1,9 +1,10 @@
 import { EVENT_TYPES, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import type { AuditNote } from "../../../accounts/index.ts";
+import { isId } from "../../../base/ids.ts";
 import { MAX_IN_FLIGHT, type WebhookView } from "../../../registry/webhooks.ts";
 import type { ChangedWebhook, Webhook as StoredWebhook } from "../../../storage/port.ts";
-import { found, invalid, Problem } from "../../http/problem.ts";
+import { found, invalid, notFound, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
 	component,
@@ -30,6 +31,12 @@ export const Backlog = Type.Object(
 	},
 	{ description: "The events that wait for their first attempt." },
 );
+
+/** The webhook's id in a query, if any. @throws Problem 404 if it doesn't have the form of those that exist */
+export function soughtWebhook(given: string | undefined): string | undefined {
+	if (given !== undefined && !isId("webhook", given)) throw notFound("webhook");
+	return given;
+}
 
 export const presentBacklog = ({ events, oldestSeq, oldestAt }: WebhookView["backlog"]): Static<typeof Backlog> => ({
 	events,
