@@ -3,7 +3,7 @@ import { SIGN_IN } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import { type Fault, type Invalid, textFaults } from "../base/text.ts";
+import { type Fault, type Invalid, lineFaults } from "../base/text.ts";
 import { Throttle } from "../base/throttle.ts";
 import type { Account, AccountStorage, NewAccount, Session } from "../storage/port.ts";
 import { isCommonPassword, type Passwords } from "./password.ts";
@@ -315,7 +315,7 @@ interface AccountInput extends Partial<NewPerson> {
 export function accountFaults({ email, name, password, known }: AccountInput): Fault[] {
 	const about = [email, name, known?.email, known?.name].filter((each) => each !== undefined);
 	return [
-		...(email === undefined ? [] : textFaults(email.trim(), "/email", { min: 1, max: MAX_EMAIL })),
+		...(email === undefined ? [] : lineFaults(email.trim(), "/email", { min: 1, max: MAX_EMAIL })),
 		...nameFaults({ name }),
 		...(password === undefined ? [] : passwordFaults(password, about)),
 	];
@@ -323,7 +323,7 @@ export function accountFaults({ email, name, password, known }: AccountInput): F
 
 /** The faults of the name of an account, a project or an API key. */
 export function nameFaults({ name }: { readonly name?: string | undefined }): Fault[] {
-	return name === undefined ? [] : textFaults(name, "/name", NAME_LENGTH);
+	return name === undefined ? [] : lineFaults(name, "/name", NAME_LENGTH);
 }
 
 function passwordFaults(password: string, known: readonly string[]): Fault[] {

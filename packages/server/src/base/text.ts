@@ -45,7 +45,7 @@ export interface Invalid {
 }
 
 /** The faults of a line of text for humans, such as a name; lengths count Unicode characters. */
-export function textFaults(
+export function lineFaults(
 	text: string,
 	pointer: string,
 	limits: { readonly min: number; readonly max: number },

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { grouped, textFaults } from "../base/text.ts";
+import { grouped, lineFaults } from "../base/text.ts";
 
 const limits = { min: 1, max: 10 };
-const details = (text: string) => textFaults(text, "/name", limits).map(({ detail }) => detail);
+const details = (text: string) => lineFaults(text, "/name", limits).map(({ detail }) => detail);
 
 test("accepts text within its bounds in any language", () => {
 	for (const text of ["a", "äöü", "日本語", "🎺".repeat(10), " x "]) expect(details(text)).toEqual([]);

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { pagesOf } from "../base/collections.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Seal } from "../base/seal.ts";
-import { type Fault, textFaults } from "../base/text.ts";
+import { type Fault, lineFaults } from "../base/text.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type SecretState, sealSecret, secretStateOf } from "../engine/signing-keys.ts";
 import type { Guard } from "../net/egress.ts";
@@ -146,7 +146,7 @@ export class Webhooks {
 		const { limits, guard } = this.#options;
 		const faults = url === undefined ? [] : urlFaults(url, limits.maxUrlLength, guard);
 		if (description !== undefined)
-			faults.push(...textFaults(description, "/description", { min: 0, max: limits.maxDescriptionLength }));
+			faults.push(...lineFaults(description, "/description", { min: 0, max: limits.maxDescriptionLength }));
 		if (from !== undefined && status !== "active" && (from === "backlog" || status !== undefined))
 			faults.push({ pointer: "/from", detail: 'may only be used with "status": "active", or "now" without a status' });
 		return faults;
