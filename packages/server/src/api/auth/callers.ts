@@ -29,10 +29,6 @@ const ownerOf = (principal: Principal): string =>
 export const payerOf = ({ projectId, principal }: FastifyRequest): string | null =>
 	principal && (projectId ?? ownerOf(principal));
 
-/** The same for reads, except that the operator's count against no budget. */
-export const readerOf = (request: FastifyRequest, principal: Principal): string =>
-	principal.kind === "operator" ? principalName(principal) : payerOf(request)!;
-
 export const unauthenticatedOwner = ({ ip }: FastifyRequest): string => networkOf(ip);
 
 /** By address: parsing one costs more than the rest of recognizing a caller. */

@@ -7,7 +7,7 @@ import { grouped } from "../../base/text.ts";
 import { RateLimit, type RateLimitOptions } from "../../base/throttle.ts";
 import { FairQueue } from "../../base/turns.ts";
 import { principalOf } from "../auth/authorize.ts";
-import { payerOf, principalName, readerOf } from "../auth/callers.ts";
+import { payerOf, principalName } from "../auth/callers.ts";
 import { type Route, ratesOf } from "../route.ts";
 import { Problem, retryLater } from "./problem.ts";
 
@@ -20,6 +20,14 @@ declare module "fastify" {
 		/** Whether the audit log has it. */
 		isRecorded: boolean;
 	}
+}
+
+/** Whose budgets a response counts against. */
+interface Reader {
+	/** The principal. */
+	readonly owner: string;
+	/** As for bodies, except that the operator's responses count against no project. */
+	readonly project: string;
 }
 
 interface HeldRoom {
@@ -96,15 +104,13 @@ export class Admission {
 	 * @throws Problem 429 or 503, before doing any work, if too many wait or there is no room
 	 */
 	async read<T>(request: FastifyRequest, make: () => Promise<T> | T): Promise<T> {
-		const principal = principalOf(request);
-		const owner = principalName(principal);
-		const project = readerOf(request, principal);
+		const reader = readerOf(request);
 		const read = async (): Promise<T> => {
 			checkPresent(request);
-			this.#checkRoom(owner, project);
+			this.#checkRoom(reader);
 			return make();
 		};
-		const made = this.#reads.run(owner, () => this.#readsByProject.run(project, read)!);
+		const made = this.#reads.run(reader.owner, () => this.#readsByProject.run(reader.project, read)!);
 		if (made === null)
 			throw retryLater(
 				"own",
@@ -121,11 +127,9 @@ export class Admission {
 	 */
 	makeRoom(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
 		if (bytes <= RESPONSES.sliceBytes || hasLeft(request, reply)) return;
-		const principal = principalOf(request);
-		const owner = principalName(principal);
-		const project = readerOf(request, principal);
-		this.#checkRoom(owner, project, bytes);
-		const release = this.#hold(owner, project, bytes);
+		const reader = readerOf(request);
+		this.#checkRoom(reader, bytes);
+		const release = this.#hold(reader, bytes);
 		request.room = { bytes, release };
 		reply.raw.once("close", release);
 	}
@@ -137,25 +141,24 @@ export class Admission {
 	 * @throws Problem 429 or 503 if there is no room
 	 */
 	charge(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
-		const { principal, room } = request;
+		const { room } = request;
 		room?.release();
 		const isText = typeof payload === "string";
-		if (principal === null || !(isText || payload instanceof Uint8Array) || payload.length <= RESPONSES.sliceBytes)
-			return;
-		const owner = principalName(principal);
+		if (!(isText || payload instanceof Uint8Array) || payload.length <= RESPONSES.sliceBytes) return;
+		if (request.principal === null) return;
+		const reader = readerOf(request);
 		const bytes = isText ? Buffer.byteLength(payload) : payload.length;
 		// The work was done, whether or not the client reads the response.
-		if (request.countsAsRead) this.#rates.reads.charge(owner, Math.floor(bytes / RESPONSES.countedBytes));
+		if (request.countsAsRead) this.#rates.reads.charge(reader.owner, Math.floor(bytes / RESPONSES.countedBytes));
 		// Its response has no body.
 		if (request.method === "HEAD") return;
 		if (hasLeft(request, reply)) return;
-		const project = readerOf(request, principal);
-		if (bytes > (room?.bytes ?? 0)) this.#checkFit(owner, project, bytes);
-		reply.raw.once("close", this.#hold(owner, project, bytes));
+		if (bytes > (room?.bytes ?? 0)) this.#checkFit(reader, bytes);
+		reply.raw.once("close", this.#hold(reader, bytes));
 	}
 
 	/** @returns a function that returns the bytes, once */
-	#hold(owner: string, project: string, bytes: number): () => void {
+	#hold({ owner, project }: Reader, bytes: number): () => void {
 		this.budget.hold(owner, bytes);
 		this.#byProject.hold(project, bytes);
 		let left = bytes;
@@ -167,7 +170,7 @@ export class Admission {
 	}
 
 	/** Refuses a response for which there is no room. */
-	#checkFit(owner: string, project: string, bytes: number): void {
+	#checkFit({ owner, project }: Reader, bytes: number): void {
 		if (this.#byProject.refusal(project, bytes) === "own") throw this.#refused(this.#byProject, project, false);
 		const refusal = this.budget.refusal(owner, bytes);
 		if (refusal !== null && !(refusal === "never" && this.#mayExceed(owner, bytes)))
@@ -182,7 +185,7 @@ export class Admission {
 	}
 
 	/** Refuses, before doing any work, a response for which there can't be room. */
-	#checkRoom(owner: string, project: string, bytes: number = RESPONSES.pageBytes): void {
+	#checkRoom({ owner, project }: Reader, bytes: number = RESPONSES.pageBytes): void {
 		if (this.budget.used + bytes > this.budget.limit) throw this.#refused(this.budget, owner, true);
 		const hasRoom = (budget: Budget, name: string) => budget.heldBy(name) + bytes <= budget.perOwner;
 		if (!hasRoom(this.budget, owner)) throw this.#refused(this.budget, owner, false);
@@ -249,6 +252,12 @@ export const hasLeft = (request: FastifyRequest, { raw }: FastifyReply): boolean
 /** For requests that have waited. @throws Problem if the client has left, so that no one would read the response */
 export function checkPresent({ raw }: FastifyRequest): void {
 	if (raw.socket.destroyed) throw new Problem("malformed-request", "The connection was closed.");
+}
+
+function readerOf(request: FastifyRequest): Reader {
+	const principal = principalOf(request);
+	const owner = principalName(principal);
+	return { owner, project: principal.kind === "operator" ? owner : payerOf(request)! };
 }
 
 const isUnlimited = ({ principal }: FastifyRequest): boolean => principal === null || principal.kind === "operator";
