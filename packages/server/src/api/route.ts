@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
-import type { Accounts, ApiKeys, AuditNote, Principal } from "../accounts/index.ts";
+import type { Accounts, ApiKeys, AuditNote, Person, Principal } from "../accounts/index.ts";
 import type { RateName } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import { EVENT_ID, type IdSource, isId } from "../base/ids.ts";
@@ -18,7 +18,7 @@ import type { Projects } from "../registry/projects.ts";
 import type { UrlCheck } from "../registry/url-check.ts";
 import type { Webhooks } from "../registry/webhooks.ts";
 import type { References } from "../search/references.ts";
-import type { Actor, KeyScope, Role, StillAllowed, Storage } from "../storage/port.ts";
+import type { Actor, KeyScope, Role, StillAllowed, StillMember, Storage } from "../storage/port.ts";
 import type { Store } from "../store/index.ts";
 import type { SessionCookie } from "./auth/authorize.ts";
 import type { Changes, LongPolls } from "./changes.ts";
@@ -101,6 +101,10 @@ export interface Call<Q, B> {
 	readonly principal: Principal;
 	/** Whose right storage checks again with a change: null for the operator. @throws like {@link principal} */
 	readonly by: StillAllowed | null;
+	/** The same on routes that no project's key may call. @throws like {@link principal} */
+	readonly byMember: StillMember | null;
+	/** The caller on `signed_in` routes. @throws Error on others */
+	readonly person: Person;
 	/**
 	 * Records the action in the audit log, when the handler is done and before the response is sent. By default, the
 	 * caller did it; open routes have to name the actor.

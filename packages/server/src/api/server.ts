@@ -5,10 +5,10 @@
 import cookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import Fastify from "fastify";
-import { type AuditNote, actorOf, type Principal, stillAllowed } from "../accounts/index.ts";
+import { type AuditNote, actorOf, type Person, type Principal, stillAllowed, stillMember } from "../accounts/index.ts";
 import { REQUESTS } from "../base/budgets.ts";
 import { Turns } from "../base/turns.ts";
-import type { Actor, StillAllowed } from "../storage/port.ts";
+import type { Actor, StillAllowed, StillMember } from "../storage/port.ts";
 import { authorize, authorizeAgain, isStillAllowed, principalOf, requireApp } from "./auth/authorize.ts";
 import { KnownCallers, principalName } from "./auth/callers.ts";
 import { EVENT_STREAM } from "./changes.ts";
@@ -183,6 +183,15 @@ class LateParts {
 
 	get by(): StillAllowed | null {
 		return stillAllowed(this.principal, roleFor(this.#route));
+	}
+
+	get byMember(): StillMember | null {
+		return stillMember(this.principal, roleFor(this.#route));
+	}
+
+	get person(): Person {
+		if (this.principal.kind !== "person") throw new Error("Callers of this route needn't be signed in.");
+		return this.principal;
 	}
 }
 

@@ -1,6 +1,6 @@
 import { isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { actorOf, nameFaults, stillMember } from "../../accounts/index.ts";
+import { actorOf, nameFaults } from "../../accounts/index.ts";
 import { DEVELOPER_APP } from "../../registry/projects.ts";
 import { KEY_SCOPES, type Page, type ApiKey as StoredKey, type Project as StoredProject } from "../../storage/port.ts";
 import { found, invalid } from "../http/problem.ts";
@@ -112,8 +112,7 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 			body: request("ProjectPatch")({ name: NewName }),
 			faults: nameFaults,
 			success: { status: 200, description: "The project as changed.", schema: Project },
-			async handler({ params: { projectId }, body, principal, audit, gone }) {
-				const by = stillMember(principal, "owner");
+			async handler({ params: { projectId }, body, byMember: by, audit, gone }) {
 				const project = await storage.renameProject({ projectId, name: body.name.trim(), by });
 				if (project === null) return gone("project");
 				audit({ projectId: project.id, action: "project.renamed", target: targetOf(project) });
@@ -125,8 +124,8 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 			description: "Enables the routes for webhooks, API keys and attempts. Paused webhooks stay paused.",
 			role: "owner",
 			success: { status: 200, description: "The project.", schema: Project },
-			async handler({ params: { projectId }, principal, audit, gone }) {
-				const project = await projects.setDeveloperApp(projectId, true, stillMember(principal, "owner"));
+			async handler({ params: { projectId }, byMember: by, audit, gone }) {
+				const project = await projects.setDeveloperApp(projectId, true, by);
 				if (project === null) return gone("project");
 				audit({ projectId: project.id, action: "app.installed", target: DEVELOPER });
 				return presentProject(project);
@@ -137,8 +136,8 @@ export function projectRoutes({ projects, storage }: ApiParts): Route[] {
 			description: "Pauses every webhook of the project. Publishing continues, and events wait.",
 			role: "owner",
 			success: { status: 204, description: "The app was removed." },
-			async handler({ params: { projectId }, principal, audit, gone }) {
-				const project = await projects.setDeveloperApp(projectId, false, stillMember(principal, "owner"));
+			async handler({ params: { projectId }, byMember: by, audit, gone }) {
+				const project = await projects.setDeveloperApp(projectId, false, by);
 				if (project === null) return gone("project");
 				audit({ projectId: project.id, action: "app.removed", target: DEVELOPER });
 			},
@@ -208,11 +207,10 @@ export function apiKeyRoutes({ apiKeys }: ApiParts): Route[] {
 			body: NewApiKey,
 			faults: nameFaults,
 			success: { status: 201, description: "The key, shown only in this response.", schema: CreatedApiKey },
-			async handler({ params: { projectId }, body, principal, audit, gone }) {
+			async handler({ params: { projectId }, body, principal, byMember: by, audit, gone }) {
 				const { name, scopes, expires_at } = body;
 				const expiresAt = givenMs(expires_at) ?? null;
 				const createdBy = actorOf(principal);
-				const by = stillMember(principal, "developer");
 				const result = await apiKeys.create({ projectId, name, scopes, expiresAt, createdBy, by });
 				if (result.kind === "invalid") throw invalid(result.faults);
 				if (result.kind === "not_member") return gone("project");

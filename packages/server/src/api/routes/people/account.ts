@@ -1,6 +1,6 @@
 import { isoTime } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { accountFaults, EMAIL_PATTERN, MAX_EMAIL, PASSWORD_LENGTH, type Person } from "../../../accounts/index.ts";
+import { accountFaults, EMAIL_PATTERN, MAX_EMAIL, PASSWORD_LENGTH } from "../../../accounts/index.ts";
 import type * as port from "../../../storage/port.ts";
 import { found, invalid, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
@@ -79,9 +79,9 @@ export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Rou
 			body: request("AccountPatch")({ name: NewName }),
 			faults: accountFaults,
 			success: { status: 200, description: "The account as changed.", schema: Account },
-			async handler({ principal, body }) {
-				const accountId = (principal as Person).account.id;
-				return presentAccount(found("account", await storage.renameAccount({ accountId, name: body.name.trim() })));
+			async handler({ person, body }) {
+				const renaming = storage.renameAccount({ accountId: person.account.id, name: body.name.trim() });
+				return presentAccount(found("account", await renaming));
 			},
 		}),
 		route("POST", `${path}/password`, "changePassword", {
@@ -90,8 +90,8 @@ export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Rou
 			body: PasswordChange,
 			faults: accountFaults,
 			success: { status: 204, description: "The password was changed." },
-			async handler({ principal, body }) {
-				const result = await people.changePassword(principal as Person, body.current, body.password);
+			async handler({ person, body }) {
+				const result = await people.changePassword(person, body.current, body.password);
 				switch (result.kind) {
 					case "changed":
 						return undefined;
@@ -112,8 +112,7 @@ export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Rou
 			summary: "List your sessions",
 			description: "Newest first.",
 			success: { status: 200, description: "All of them.", schema: list(SessionInfo) },
-			async handler({ principal }) {
-				const { account, session } = principal as Person;
+			async handler({ person: { account, session } }) {
 				const all = await storage.listSessions({ accountId: account.id, at: clock.now() });
 				return { data: all.map((each) => presentSessionInfo(each, session.id)), next_cursor: null };
 			},
@@ -121,17 +120,16 @@ export function accountRoutes({ people, storage, cookie, clock }: ApiParts): Rou
 		route("DELETE", `${path}/sessions/{session_id}`, "endSession", {
 			summary: "End one of your sessions",
 			success: { status: 204, description: "The session has ended." },
-			async handler({ principal, params: { sessionId } }) {
-				const { account } = principal as Person;
-				found("session", await storage.deleteSession({ accountId: account.id, sessionId }));
+			async handler({ person, params: { sessionId } }) {
+				found("session", await storage.deleteSession({ accountId: person.account.id, sessionId }));
 			},
 		}),
 		route("DELETE", `${path}/sessions`, "signOutEverywhere", {
 			summary: "Sign out everywhere",
 			description: "Ends every session, including this one.",
 			success: { status: 204, description: "All sessions have ended." },
-			async handler({ principal, reply }) {
-				await storage.deleteSessions({ accountId: (principal as Person).account.id });
+			async handler({ person, reply }) {
+				await storage.deleteSessions({ accountId: person.account.id });
 				cookie.clear(reply);
 			},
 		}),

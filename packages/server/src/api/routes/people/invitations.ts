@@ -1,6 +1,6 @@
 import { isoTime } from "@posthorn/protocol";
 import type { Static } from "typebox";
-import { accountFaults, actorOf, normalEmail, stillMember } from "../../../accounts/index.ts";
+import { accountFaults, actorOf, normalEmail } from "../../../accounts/index.ts";
 import { INVITATIONS } from "../../../base/budgets.ts";
 import type * as port from "../../../storage/port.ts";
 import { authenticateCookie } from "../../auth/authorize.ts";
@@ -151,11 +151,10 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 			faults: accountFaults,
 			success: { status: 201, description: "The invitation with its link.", schema: CreatedInvitation },
 			problems: { conflict: TOO_MANY },
-			async handler({ params: { projectId }, body, principal, audit, gone }) {
+			async handler({ params: { projectId }, body, principal, byMember: by, audit, gone }) {
 				found("project", await storage.getProject({ projectId }));
 				const { role } = body;
 				const email = body.email?.trim() ?? null;
-				const by = stillMember(principal, "owner");
 				const result = await members.invite({ projectId, role, email, invitedBy: actorOf(principal), by });
 				if (result.kind === "too_many") throw new Problem("conflict", TOO_MANY);
 				if (result.kind !== "created") return gone("project");
@@ -176,11 +175,10 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 			summary: "Revoke an invitation",
 			role: "owner",
 			success: { status: 204, description: "The link no longer works." },
-			async handler({ params: { projectId, invitationId }, principal, audit, gone }) {
+			async handler({ params: { projectId, invitationId }, byMember: by, audit, gone }) {
 				const open = await members.invitations(projectId);
 				const [invitation] = open.filter(({ id }) => id === invitationId);
 				const target = targetOf(found("invitation", invitation));
-				const by = stillMember(principal, "owner");
 				if (!(await storage.deleteInvitation({ projectId, invitationId, by }))) return gone("invitation");
 				audit({ projectId, action: "invitation.revoked", target });
 			},

@@ -92,9 +92,8 @@ export function memberRoutes({ members, storage }: ApiParts): Route[] {
 			body: request("MemberPatch")({ role: RoleName }),
 			success: { status: 200, description: "The member as changed.", schema: Member },
 			problems: { conflict: LAST_OWNER },
-			async handler({ params: { projectId, accountId }, body, principal, audit, gone }) {
+			async handler({ params: { projectId, accountId }, body, byMember: by, audit, gone }) {
 				const member = found("member", await storage.getMember({ projectId, accountId }));
-				const by = stillMember(principal, "owner");
 				const result = await storage.setRole({ projectId, accountId, role: body.role, by });
 				if (result === "not_allowed") return gone("project");
 				if (result === "no_member") throw notFound("member");

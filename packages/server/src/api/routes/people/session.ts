@@ -94,16 +94,15 @@ export function sessionRoutes(parts: ApiParts): Route[] {
 		route("GET", path, "getSession", {
 			summary: "Who is signed in?",
 			success: { status: 200, description: "The account, its projects, and the CSRF token.", schema: Session },
-			handler({ principal, request, reply }) {
+			handler({ person, request, reply }) {
 				cookie.renew(request, reply);
-				return presentSession(principal as Person, parts);
+				return presentSession(person, parts);
 			},
 		}),
 		route("DELETE", path, "signOut", {
 			summary: "Sign out",
 			success: { status: 204, description: "The session has ended." },
-			async handler({ principal, reply }) {
-				const { account, session } = principal as Person;
+			async handler({ person: { account, session }, reply }) {
 				await storage.deleteSession({ accountId: account.id, sessionId: session.id });
 				cookie.clear(reply);
 			},
