@@ -55,37 +55,14 @@ type ConfigResult =
 export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResult {
 	const env = withoutServiceLinks(source.env);
 	const faults = unknownVariables(env);
-	/** The variable or flag that gives a setting, and its text; null if none does. */
-	const find = (key: SettingKey, setting: Setting<unknown>): { where: string; text: string } | "refused" | null => {
-		const [variable, fileVariable] = [variableOf(setting), fileVariableOf(setting)];
-		const [flag, value] = [flags[key], env[variable]];
-		const file = fileVariable === null ? undefined : env[fileVariable];
-		if (flag !== undefined && isSecret(setting, flag)) {
-			faults.push(
-				`${flagOf(setting)} would show a secret in the list of processes; set ${variable}, or ${fileVariable} to a file with it.`,
-			);
-			return "refused";
-		}
-		if (flag !== undefined) return { where: flagOf(setting), text: flag };
-		// Programs that read files of variables differ in whether they keep a CR or a space at the end of a line.
-		if (file === undefined) return value === undefined ? null : { where: variable, text: value.trim() };
-		if (value !== undefined) {
-			faults.push(`${variable} and ${fileVariable} are both set; set one of them.`);
-			return "refused";
-		}
-		try {
-			return { where: fileVariable!, text: readFileSync(file, "utf8").trim() };
-		} catch (error) {
-			const why = codeOf(error) ?? "not a path";
-			faults.push(`${fileVariable} is ${shown(file)}; it must be a file that can be read (${why}).`);
-			return "refused";
-		}
-	};
 	const given = new Set<SettingKey>();
 	const read = <T>(key: SettingKey, setting: Setting<T>): T | null => {
-		const found = find(key, setting);
+		const found = find(setting, flags[key], env);
 		if (found !== null) given.add(key);
-		if (found === "refused") return null;
+		if (found !== null && "fault" in found) {
+			faults.push(found.fault);
+			return null;
+		}
 		const text = found?.text ?? setting.default;
 		if (text === null) return null;
 		const parsed: Parsed<T> = setting.parse(text);
@@ -129,6 +106,29 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 	};
 	// Those that have a default aren't null by now.
 	return { ok: true, config: config as Config };
+}
+
+type Found = { readonly where: string; readonly text: string } | { readonly fault: string };
+
+/** The variable or flag that gives a setting, and its text, or why that isn't accepted; null if none gives it. */
+function find(setting: Setting<unknown>, flag: string | undefined, env: ConfigSource["env"]): Found | null {
+	const [variable, fileVariable] = [variableOf(setting), fileVariableOf(setting)];
+	const value = env[variable];
+	const file = fileVariable === null ? undefined : env[fileVariable];
+	if (flag !== undefined && isSecret(setting, flag))
+		return {
+			fault: `${flagOf(setting)} would show a secret in the list of processes; set ${variable}, or ${fileVariable} to a file with it.`,
+		};
+	if (flag !== undefined) return { where: flagOf(setting), text: flag };
+	// Programs that read files of variables differ in whether they keep a CR or a space at the end of a line.
+	if (file === undefined) return value === undefined ? null : { where: variable, text: value.trim() };
+	if (value !== undefined) return { fault: `${variable} and ${fileVariable} are both set; set one of them.` };
+	try {
+		return { where: fileVariable!, text: readFileSync(file, "utf8").trim() };
+	} catch (error) {
+		const why = codeOf(error) ?? "not a path";
+		return { fault: `${fileVariable} is ${shown(file)}; it must be a file that can be read (${why}).` };
+	}
 }
 
 /** The URL under which this machine reaches a service that listens there. */
