@@ -20,7 +20,6 @@ import {
 	paging,
 	strictObject,
 	Time,
-	TimeOrNull,
 	Type,
 	text,
 } from "../../schema.ts";
@@ -61,9 +60,7 @@ const SearchQuery = strictObject({
 });
 
 const EventMatches = listWith(EventMatch, {
-	searched_back_to: Type.Union([TimeOrNull], {
-		description: "With `text`: everything from this time on has been searched.",
-	}),
+	searched_back_to: orNull(Time, "With `text`: everything from this time on has been searched."),
 	events_searched: count("With `text`: how many events this call has read."),
 	attempts_searched: count("With `text`: how many attempts' responses this call has read."),
 	searched: Type.Optional(SearchedEvents),

@@ -16,8 +16,9 @@ import {
 	encodeCursor,
 	givenTime,
 	optional,
+	orNull,
 	soughtId,
-	TimeOrNull,
+	Time,
 	Type,
 	text,
 } from "../../schema.ts";
@@ -126,9 +127,7 @@ export const SearchedEvents = component("SearchedEvents", {
 	complete: Type.Boolean({
 		description: "Whether all events were searched. Otherwise some aren't indexed yet: ask again in a moment.",
 	}),
-	since: Type.Union([TimeOrNull], {
-		description: "If older events aren't indexed yet: only those created from this time on were searched.",
-	}),
+	since: orNull(Time, "If older events aren't indexed yet: only those created from this time on were searched."),
 	capped: Type.Boolean({
 		description: `Whether only the newest events of a value were considered. A list of events has up to ${SEARCH.eventsOfReference}. A list of deliveries or attempts considers ${SEARCH.attemptsOfReference} attempts of these, from the newest event on. If the value has more events, a page considers at most ${SEARCH.ofCommonReference.events}, and ${SEARCH.ofCommonReference.attempts} attempts of the newest of them.`,
 	}),
