@@ -7558,15 +7558,7 @@ export interface operations {
             };
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
-            /** @description Some fields are not acceptable. */
-            readonly 422: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            readonly 422: components["responses"]["invalid"];
             /** @description Too many wrong tokens. */
             readonly 429: {
                 headers: {
@@ -7654,15 +7646,7 @@ export interface operations {
             };
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
-            /** @description Some fields are not acceptable. */
-            readonly 422: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            readonly 422: components["responses"]["invalid"];
             /** @description Too many wrong tries from this network, for this account or in all. */
             readonly 429: {
                 headers: {
@@ -8196,15 +8180,7 @@ export interface operations {
             };
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
-            /** @description Some fields are not acceptable. */
-            readonly 422: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            readonly 422: components["responses"]["invalid"];
             /** @description Too many wrong tokens. */
             readonly 429: {
                 headers: {
@@ -8272,15 +8248,7 @@ export interface operations {
             };
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
-            /** @description Some fields are not acceptable. */
-            readonly 422: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            readonly 422: components["responses"]["invalid"];
             /** @description Too many wrong tokens, or too many sign-ins in progress. */
             readonly 429: {
                 headers: {

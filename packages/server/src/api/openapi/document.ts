@@ -160,9 +160,10 @@ const PATH_PARAMETERS: Record<string, object> = {
 
 /** The problems that follow from the kind of route. */
 function impliedProblems(route: Route): ProblemKind[] {
-	const { access, method, path, peopleOnly, query } = route;
+	const { access, method, path, peopleOnly, query, body } = route;
 	const kinds: ProblemKind[] = ["malformed-request", "internal", "unavailable"];
-	if (access !== "open") kinds.push("invalid", "unauthorized", "too-many-requests");
+	if (access !== "open") kinds.push("unauthorized", "too-many-requests");
+	if (access !== "open" || body !== undefined) kinds.push("invalid");
 	// Requests with a session cookie are refused if they come from another site or lack the CSRF token.
 	const hasScope = scopeFor(route) !== null;
 	if (access === "operator" || access === "signed_in" || peopleOnly || hasScope || method !== "GET")

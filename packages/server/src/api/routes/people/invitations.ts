@@ -189,7 +189,6 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 			body: request("InvitationToken")({ token: Token }),
 			success: { status: 200, description: "Who invites the user to which project.", schema: SeenInvitation },
 			problems: {
-				invalid: "Some fields are not acceptable.",
 				forbidden: "The request comes from another site's page.",
 				"not-found": OVER,
 				"too-many-requests": "Too many wrong tokens.",
@@ -215,7 +214,6 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 			faults: accountFaults,
 			success: { status: 200, description: "The session; a new one's cookie is set.", schema: Session },
 			problems: {
-				invalid: "Some fields are not acceptable.",
 				forbidden: "The invitation is for someone else's address, or the request comes from another site's page.",
 				"not-found": OVER,
 				conflict: "There is already an account with this address.",

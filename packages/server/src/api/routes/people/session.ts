@@ -74,7 +74,6 @@ export function sessionRoutes(parts: ApiParts): Route[] {
 			body: SignIn,
 			success: { status: 200, description: "The session; its cookie is set.", schema: Session },
 			problems: {
-				invalid: "Some fields are not acceptable.",
 				unauthorized: "The e-mail address or the password is wrong, or the link has expired.",
 				forbidden: "The request comes from another site's page.",
 				"too-many-requests": "Too many wrong tries from this network, for this account or in all.",
@@ -148,7 +147,6 @@ export function setupRoutes(parts: ApiParts): Route[] {
 			faults: accountFaults,
 			success: { status: 201, description: "The session; its cookie is set.", schema: Session },
 			problems: {
-				invalid: "Some fields are not acceptable.",
 				forbidden: WRONG_LINK,
 				conflict: "The operator, or this e-mail, has an account already.",
 				"too-many-requests": "Too many wrong tokens.",
