@@ -52,7 +52,7 @@ const REQUEST_ID = /^[\w.:-]{1,100}$/;
  * progress and closes their connections, and leaves everything that was passed in open.
  */
 export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
-	const { metrics, logger, ids } = parts;
+	const { metrics, ids } = parts;
 	let requests = 0;
 	const origin = ids.next("node");
 	const callers = new KnownCallers();
@@ -111,11 +111,9 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		connections.end();
 	});
 	let openApi: Uint8Array | undefined;
-	const document = (): Uint8Array => {
-		openApi ??= Buffer.from(JSON.stringify(openApiDocument(routes, parts.config)));
-		return openApi;
-	};
+	const document = () => (openApi ??= Buffer.from(JSON.stringify(openApiDocument(routes, parts.config))));
 	const routes: Route[] = apiRoutes(parts, document, storageCheck);
+	// None of these hooks is async: a promise for each would cost every request.
 	app.addHook("onRequest", (request, reply, done) => {
 		reply.headers(ownHeaders(request, connections));
 		if (request.is404 && !isPage(request)) refuseUnrouted(request, routes);
@@ -126,20 +124,8 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		admission.charge(request, reply, payload);
 		done(null, inSlices(reply, payload));
 	});
-	const note = (request: FastifyRequest, reply: FastifyReply): void => {
-		// How long a call listened or waited says nothing about how fast requests are handled.
-		const { wait } = request.query as { wait?: string };
-		if (reply.getHeader("content-type") === EVENT_STREAM || Number(wait) > 0) return;
-		const { url: route = "none", method } = request.routeOptions;
-		const seconds = reply.elapsedTime / 1_000;
-		metrics.request(route, typeof method === "string" ? method : "none", reply.statusCode, seconds);
-		if (!logger.isLevelEnabled("debug")) return;
-		const fields = { requestId: request.id, method: request.method, route, status: reply.statusCode, seconds };
-		logger.debug(fields, "request");
-	};
-	// None of these hooks is async: a promise for each would cost every request.
 	app.addHook("onResponse", (request, reply, done) => {
-		note(request, reply);
+		observe(request, reply, parts);
 		done();
 	});
 	app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, failures));
@@ -150,6 +136,18 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	app.addHook("onClose", async () => failures.close());
 	await app.ready();
 	return app;
+}
+
+/** Records a response in metrics and, at debug, in the log. */
+function observe(request: FastifyRequest, reply: FastifyReply, { metrics, logger }: ApiParts): void {
+	// How long a call listened or waited says nothing about how fast requests are handled.
+	const { wait } = request.query as { wait?: string };
+	if (reply.getHeader("content-type") === EVENT_STREAM || Number(wait) > 0) return;
+	const { url: route = "none", method } = request.routeOptions;
+	const seconds = reply.elapsedTime / 1_000;
+	metrics.request(route, typeof method === "string" ? method : "none", reply.statusCode, seconds);
+	if (!logger.isLevelEnabled("debug")) return;
+	logger.debug({ requestId: request.id, method: request.method, route, status: reply.statusCode, seconds }, "request");
 }
 
 /** After these, a client that listens or waits may have lost the right to. */
