@@ -5,7 +5,7 @@
 
 import { EVENT_TYPES, NAME_DETAIL, NAME_LENGTH, NAME_PATTERN } from "@posthorn/protocol";
 import type { Static, TSchema, Type as TypeBox } from "typebox";
-import { EVENT_ID, type IdKind, idPattern, isId } from "../base/ids.ts";
+import { EVENT_ID, ID_PREFIX, type IdKind, idPattern, isId } from "../base/ids.ts";
 import { TEXT_PATTERN } from "../base/text.ts";
 import type { Page } from "../storage/port.ts";
 import { invalid } from "./http/problem.ts";
@@ -75,6 +75,12 @@ export function decodeCursor(cursor: string, isPosition: (position: string) => b
 	const position = Buffer.from(cursor, "base64url").toString();
 	if (encodeCursor(position) === cursor && isPosition(position)) return position;
 	throw invalid([{ pointer, detail: "must be the next_cursor from the previous page, unchanged" }]);
+}
+
+/** The parts of the position in a cursor, as the pattern's groups. Throws 422 unless it matches. */
+export function cursorParts(cursor: string, pattern: RegExp): (string | undefined)[] {
+	const position = decodeCursor(cursor, (text) => pattern.test(text));
+	return pattern.exec(position)!.slice(1);
 }
 
 /** Reads a page of a list ordered by id, plus one row, which shows whether another page follows. */
@@ -150,11 +156,12 @@ export const EventTypeName = Type.Enum(
 	{ title: "EventType", description: "The name of an event type.", examples: ["purchase.completed"] },
 );
 
-export const id = (prefix: string, what: string) =>
+/** @param what it identifies, in words */
+export const id = (kind: IdKind, what: string = kind) =>
 	Type.String({
-		pattern: idPattern(prefix),
+		pattern: idPattern(kind),
 		description: `The ${what}'s identifier.`,
-		examples: [`${prefix}_01kbjh6mrxe3q8z1v2t4w5y6a7`],
+		examples: [`${ID_PREFIX[kind]}_01kbjh6mrxe3q8z1v2t4w5y6a7`],
 	});
 
 export const EventId = Type.String({

@@ -102,11 +102,11 @@ function writeDigits(text: Buffer, at: number, count: number, bits: number): voi
 	for (let i = count - 1, rest = bits; i >= 0; i--, rest >>>= 5) text[at + i] = DIGITS[rest & 31]!;
 }
 
-/** The form of ids with this prefix, as a JSON Schema pattern. */
-export const idPattern = (prefix: string) => `^${prefix}_${SUFFIX}$`;
+/** The form of ids of this kind, as a JSON Schema pattern. */
+export const idPattern = (kind: IdKind) => `^${ID_PREFIX[kind]}_${SUFFIX}$`;
 
 const FORMS = Object.fromEntries(
-	Object.entries(ID_PREFIX).map(([kind, prefix]) => [kind, new RegExp(idPattern(prefix))]),
+	Object.keys(ID_PREFIX).map((kind) => [kind, new RegExp(idPattern(kind as IdKind))]),
 ) as Record<IdKind, RegExp>;
 
 export function isId(kind: IdKind, text: string): boolean {

@@ -1,5 +1,4 @@
 import type { RateName } from "../../base/budgets.ts";
-import { ID_PREFIX } from "../../base/ids.ts";
 import { type Config, readConfig } from "../../config/index.ts";
 import { VERSION } from "../../version.ts";
 import { tooMany } from "../http/admission.ts";
@@ -148,7 +147,7 @@ class Components {
 }
 
 const PATH_PARAMETERS: Record<string, object> = {
-	...Object.fromEntries(Object.entries(PATH_IDS).map(([name, { kind, what }]) => [name, id(ID_PREFIX[kind], what)])),
+	...Object.fromEntries(Object.entries(PATH_IDS).map(([name, { kind, what }]) => [name, id(kind, what)])),
 	event_id: EventId,
 	event_type: EventTypeName,
 	problem: Type.Enum(Object.keys(PROBLEMS), { description: "The last part of the problem's type." }),

@@ -19,7 +19,7 @@ const WebhookCounts = Type.Object(
 );
 
 const ProjectHealth = component("ProjectHealth")({
-	project_id: id("proj", "project"),
+	project_id: id("project"),
 	webhooks: WebhookCounts,
 	dead_letters: count("Dead-lettered deliveries that were neither replayed nor dismissed, without test events."),
 });

@@ -31,7 +31,7 @@ const Apps = Type.Array(Type.Enum(["developer"]), {
 	examples: [["developer"]],
 });
 
-const Project = component("Project")({ id: id("proj", "project"), name: Name, apps: Apps, created_at: Time });
+const Project = component("Project")({ id: id("project"), name: Name, apps: Apps, created_at: Time });
 
 const NewProject = request("NewProject", { examples: [{ name: "My store" }] })({
 	name: NewName,
@@ -154,7 +154,7 @@ const scopes = (description: string) =>
 	});
 
 const apiKeyFields = {
-	id: id("key", "key"),
+	id: id("apiKey", "key"),
 	name: Name,
 	prefix: Type.String({
 		description: "The key's first characters, to tell keys apart.",

@@ -41,8 +41,8 @@ export const AttemptStatusName = Type.Enum(["delivered", "retrying", "failed"], 
 });
 
 const identity = {
-	id: id("att", "attempt"),
-	webhook_id: id("wh", "webhook"),
+	id: id("attempt"),
+	webhook_id: id("webhook"),
 	event_id: EventId,
 	event_type: EventTypeName,
 	attempt: Type.Integer({ minimum: 1, description: "Its number within its series." }),

@@ -108,7 +108,7 @@ const Replays = component("Replays")({
 		),
 		groups: Type.Array(
 			Type.Object({
-				webhook_id: id("wh", "webhook"),
+				webhook_id: id("webhook"),
 				type: EventTypeName,
 				count: Type.Integer({ minimum: 1 }),
 			}),

@@ -39,7 +39,7 @@ const DeliveryStateName = Type.Enum([...DELIVERY_STATES], {
 const DeliverySummary = component("DeliverySummary", {
 	description: "A series of attempts of one event to one webhook.",
 })({
-	webhook_id: id("wh", "webhook"),
+	webhook_id: id("webhook"),
 	event_id: EventId,
 	event_type: EventTypeName,
 	order_id: OrderId,

@@ -11,6 +11,7 @@ import { type ApiParts, type Call, type Route, routeIn } from "../../route.ts";
 import {
 	component,
 	count,
+	cursorParts,
 	decodeCursor,
 	EventId,
 	EventTypeName,
@@ -76,7 +77,7 @@ const encodeTextPosition = ({ bodies, responses }: TextPosition): string =>
 
 function decodeTextPosition(cursor: string | undefined): TextPosition {
 	if (cursor === undefined) return {};
-	const [, bodies, responses] = TEXT_POSITION.exec(decodeCursor(cursor, (text) => TEXT_POSITION.test(text)))!;
+	const [bodies, responses] = cursorParts(cursor, TEXT_POSITION);
 	return {
 		...(bodies !== "" && { bodies: bodies === "0" ? null : Number(bodies) }),
 		...(responses !== "" && { responses: responses === "0" ? null : responses! }),

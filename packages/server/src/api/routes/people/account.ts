@@ -35,7 +35,7 @@ export const Token = Type.String({
 });
 
 export const Account = component("Account")({
-	id: id("acc", "account"),
+	id: id("account"),
 	email: Email,
 	name: Name,
 	operator: Type.Boolean({ description: "Whether this is the operator, who has the owner role in every project." }),
@@ -53,7 +53,7 @@ const PasswordChange = request("PasswordChange")({
 });
 
 const SessionInfo = component("SessionInfo")({
-	id: id("ses", "session"),
+	id: id("session"),
 	created_at: Time,
 	last_seen_at: Time,
 	user_agent: Type.String(),

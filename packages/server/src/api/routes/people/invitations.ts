@@ -15,7 +15,7 @@ import { beginSession, presentSession, Session } from "./session.ts";
 const route = routeIn("Members", "project");
 
 const invitationFields = {
-	id: id("inv", "invitation"),
+	id: id("invitation"),
 	role: RoleName,
 	email: orNull(Type.String(), "Who it is for; null if anyone with the link may use it."),
 	invited_by: Actor,
@@ -36,7 +36,7 @@ const NewInvitation = request("NewInvitation", { examples: [{ role: "developer" 
 });
 
 const SeenInvitation = component("SeenInvitation")({
-	project: Type.Object({ id: id("proj", "project"), name: Name }),
+	project: Type.Object({ id: id("project"), name: Name }),
 	role: RoleName,
 	email: orNull(Type.String()),
 	expires_at: Time,

@@ -16,7 +16,7 @@ export const RoleName = Type.Enum([...ROLES], {
 });
 
 const Member = component("Member")({
-	account_id: id("acc", "account"),
+	account_id: id("account"),
 	email: Type.String(),
 	name: Name,
 	role: RoleName,
@@ -31,7 +31,7 @@ export const Actor = component("Actor")({
 });
 
 const AuditEntry = component("AuditEntry")({
-	id: id("aud", "entry"),
+	id: id("audit", "entry"),
 	at: Time,
 	actor: Actor,
 	action: Type.Enum([...AUDIT_ACTIONS]),

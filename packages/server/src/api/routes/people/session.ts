@@ -34,7 +34,7 @@ export const Session = component("Session")({
 	}),
 	projects: Type.Array(
 		Type.Object({
-			id: id("proj", "project"),
+			id: id("project"),
 			name: Name,
 			apps: Type.Array(Type.Enum(["developer"])),
 			role: RoleName,

@@ -6,7 +6,7 @@ import { found, invalid, Problem, RETRY_S, retryLater } from "../../http/problem
 import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
 import {
 	component,
-	decodeCursor,
+	cursorParts,
 	EventId,
 	EventTypeName,
 	encodeCursor,
@@ -27,7 +27,7 @@ const Envelope = component("Envelope", { description: "The body that a webhook r
 	id: EventId,
 	type: EventTypeName,
 	created_at: Time,
-	project_id: id("proj", "project"),
+	project_id: id("project"),
 	data: Type.Object(
 		{},
 		{
@@ -206,7 +206,7 @@ function encodePage({ events, lastSeq, epoch, hasMore }: LogPage): RawResponse {
 }
 
 function positionOf(cursor: string): LogPosition {
-	const [, after, epoch] = POSITION.exec(decodeCursor(cursor, (text) => POSITION.test(text)))!;
+	const [after, epoch] = cursorParts(cursor, POSITION);
 	return { after: Number(after), epoch };
 }
 

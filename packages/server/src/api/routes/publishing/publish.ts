@@ -49,7 +49,7 @@ export const PublishedEvent = component("PublishedEvent")({
 	seq: Type.Integer({ description: "Its sequence number in the project's log." }),
 	type: EventTypeName,
 	created_at: Time,
-	project_id: id("proj", "project"),
+	project_id: id("project"),
 });
 const PublishedEvents = Type.Union([
 	PublishedEvent,

@@ -9,7 +9,7 @@ import { found } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import {
 	component,
-	decodeCursor,
+	cursorParts,
 	encodeCursor,
 	id,
 	list,
@@ -42,7 +42,7 @@ const QuarantineRelease = component("QuarantineRelease")({
 });
 
 const QuarantinedWebhook = component("QuarantinedWebhook")({
-	id: id("wh", "webhook"),
+	id: id("webhook"),
 	url: Type.String(),
 	description: Type.String(),
 	status: Type.Enum(["active", "paused"], { description: "A paused webhook gets nothing." }),
@@ -51,7 +51,7 @@ const QuarantinedWebhook = component("QuarantinedWebhook")({
 });
 
 const QuarantinedProject = component("QuarantinedProject")({
-	id: id("proj", "project"),
+	id: id("project"),
 	name: Name,
 	webhooks: Type.Array(QuarantinedWebhook, { description: "Webhooks with pending deliveries." }),
 });
@@ -68,7 +68,7 @@ interface PagePosition {
 }
 
 function decodePosition(cursor: string): PagePosition {
-	const [, projectId, webhookId] = POSITION.exec(decodeCursor(cursor, (text) => POSITION.test(text)))!;
+	const [projectId, webhookId] = cursorParts(cursor, POSITION);
 	return { projectId: projectId!, webhookId };
 }
 

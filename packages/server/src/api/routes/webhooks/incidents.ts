@@ -20,7 +20,7 @@ import { soughtWebhook } from "./webhooks.ts";
 const route = routeIn("Insight", "developer");
 
 const Incident = component("Incident")({
-	webhook_id: id("wh", "webhook"),
+	webhook_id: id("webhook"),
 	state: Type.Enum(["ongoing", "over"], {
 		description: "`ongoing`: nothing has been delivered since its last failed attempt.",
 	}),

@@ -100,7 +100,7 @@ export const presentWaiting = ({ count, tests, nextAt }: port.WebhookHealth["wai
 });
 
 const WebhookHealth = component("WebhookHealth")({
-	webhook_id: id("wh", "webhook"),
+	webhook_id: id("webhook"),
 	state: Type.Enum([...HEALTH_STATES], { description: STATE_WORDS }),
 	last_attempt: orNull(AttemptSummary, "The newest attempt in the log, without test events and closed deliveries."),
 	failing_since: orNull(AttemptSummary, "If the last attempt failed: the first attempt since the last delivered one."),
@@ -138,7 +138,7 @@ const WebhookHealth = component("WebhookHealth")({
 	}),
 });
 const WaitingAttempt = component("WaitingAttempt")({
-	webhook_id: id("wh", "webhook"),
+	webhook_id: id("webhook"),
 	event_id: EventId,
 	event_type: EventTypeName,
 	order_id: OrderId,

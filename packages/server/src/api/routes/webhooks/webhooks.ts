@@ -81,7 +81,7 @@ const webhookFields = {
 const Status = Type.Enum(["active", "paused"], { description: "Paused: nothing is sent and events wait." });
 
 const shownFields = {
-	id: id("wh", "webhook"),
+	id: id("webhook"),
 	...webhookFields,
 	// A stored one may be older than its rules.
 	description: Type.String({ description: "The owner's label.", examples: ["Accounting"] }),
@@ -99,7 +99,7 @@ const Secret = Type.String({
 });
 const Webhook = component("Webhook")(shownFields);
 const DeletedWebhook = component("DeletedWebhook")({
-	id: id("wh", "webhook"),
+	id: id("webhook"),
 	url: Type.String(),
 	description: Type.String(),
 	deleted_at: Time,
@@ -286,7 +286,7 @@ export function webhookRoutes({ webhooks, storage, urlCheck, engine, quarantine 
 			success: {
 				status: 202,
 				description: "The test event is being sent.",
-				schema: component("TestAccepted")({ event_id: id("evt", "test event") }),
+				schema: component("TestAccepted")({ event_id: id("event", "test event") }),
 			},
 			problems: { conflict: "The webhook is paused, its secret can't be read, or the database is in quarantine." },
 			async handler({ params: { projectId, webhookId }, body, by, audit, gone }) {
