@@ -94,6 +94,11 @@ export function lowerBound(count: number, isBelow: (index: number) => boolean): 
 	return low;
 }
 
+/** The items in lists of at most `size`, in order. */
+export function* chunksOf<T>(items: readonly T[], size: number): Generator<T[], void> {
+	for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}
+
 /** A map that drops the entry set longest ago once it is full. */
 export class BoundedMap<K, V> extends Map<K, V> {
 	readonly #capacity: number;

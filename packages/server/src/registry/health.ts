@@ -5,7 +5,7 @@
  * Attempts of test events don't count, nor do deliveries that were closed without a request.
  */
 import { LOG_READS } from "../base/budgets.ts";
-import { pagesOf } from "../base/collections.ts";
+import { chunksOf, pagesOf } from "../base/collections.ts";
 import type { SecretState } from "../engine/signing-keys.ts";
 import type { Storage, Webhook, WebhookHealth, WebhookStatus } from "../storage/port.ts";
 
@@ -102,11 +102,10 @@ export async function readHealthOf(
 	now: number,
 ): Promise<ReadonlyMap<string, WebhookHealth>> {
 	const found = new Map<string, WebhookHealth>();
-	const { webhooksPerStep } = LOG_READS;
-	for (let from = 0; from < webhookIds.length; from += webhooksPerStep) {
-		const step = { webhookIds: webhookIds.slice(from, from + webhooksPerStep), since: healthWindowStart(now) };
-		for (const health of await storage.readHealth({ projectId, ...step })) found.set(health.webhookId, health);
-	}
+	const since = healthWindowStart(now);
+	for (const step of chunksOf(webhookIds, LOG_READS.webhooksPerStep))
+		for (const health of await storage.readHealth({ projectId, webhookIds: step, since }))
+			found.set(health.webhookId, health);
 	return found;
 }
 

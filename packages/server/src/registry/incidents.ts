@@ -4,6 +4,7 @@
  * so nothing is stored for it and it goes with them; {@link LIMITS} bound it.
  */
 import { LOG_READS } from "../base/budgets.ts";
+import { chunksOf } from "../base/collections.ts";
 import { type AttemptFilter, type AttemptSummary, isClosing, type StatsBucket, type Storage } from "../storage/port.ts";
 import { HEALTH } from "./health.ts";
 
@@ -169,11 +170,8 @@ export async function listIncidents(
 ): Promise<FoundIncident[]> {
 	const log = { storage, projectId };
 	const histories: Hours[] = [];
-	const { statsPerStep } = LOG_READS;
-	for (let from = 0; from < webhookIds.length; from += statsPerStep) {
-		const step = webhookIds.slice(from, from + statsPerStep);
+	for (const step of chunksOf(webhookIds, LOG_READS.statsPerStep))
 		histories.push(...(await Promise.all(step.map((webhookId) => readHours(log, webhookId, now)))));
-	}
 	const failing = histories
 		.filter(({ lastFailedAt }) => lastFailedAt !== null)
 		.sort((a, b) => b.lastFailedAt! - a.lastFailedAt!)

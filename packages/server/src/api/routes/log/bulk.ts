@@ -3,6 +3,7 @@ import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import type { AuditNote } from "../../../accounts/index.ts";
 import { BULK_ACTIONS } from "../../../base/budgets.ts";
+import { chunksOf } from "../../../base/collections.ts";
 import { isId } from "../../../base/ids.ts";
 import { listDeliveries } from "../../../search/deliveries.ts";
 import type { DeliveryKey, MatchingReplays, RetryPosition, WebhookRef } from "../../../storage/port.ts";
@@ -152,12 +153,14 @@ const Dismissals = component("Dismissals")({
 	...searchedOf,
 });
 
+type NamedDeliveries = Static<ReturnType<typeof namedDeliveries>>;
+
 /** With the names that storage gives the ids. */
-const keysOf = (deliveries: Static<ReturnType<typeof namedDeliveries>>): DeliveryKey[] =>
+const keysOf = (deliveries: NamedDeliveries): DeliveryKey[] =>
 	deliveries.map(({ webhook_id, event_id }) => ({ webhookId: webhook_id, eventId: event_id }));
 
 /** @throws Problem 404 if a `webhook_id` isn't a webhook's id */
-function knownKeys(deliveries: Static<ReturnType<typeof namedDeliveries>>): DeliveryKey[] {
+function knownKeys(deliveries: NamedDeliveries): DeliveryKey[] {
 	if (deliveries.some(({ webhook_id }) => !isId("webhook", webhook_id))) throw notFound("webhook");
 	return keysOf(deliveries);
 }
@@ -287,9 +290,8 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 		done: { readonly all: DeliveryKey[]; readonly now: DeliveryKey[] },
 	): Promise<void> {
 		const at = clock.now();
-		for (let from = 0; from < deliveries.length; from += BULK_ACTIONS.dismissals) {
+		for (const these of chunksOf(deliveries, BULK_ACTIONS.dismissals)) {
 			await authorizeAgain();
-			const these = deliveries.slice(from, from + BULK_ACTIONS.dismissals);
 			const results = await storage.dismissDeliveries({ projectId, deliveries: these, at, by });
 			if (results.every((result) => result === null)) await authorizeAgain();
 			done.all.push(...these.filter((_, i) => results[i] !== null));
@@ -409,9 +411,8 @@ export function bulkRoutes({ storage, engine, clock, logger, references }: ApiPa
 				const at = clock.now();
 				const done: DeliveryKey[] = [];
 				try {
-					for (let from = 0; from < keys.length; from += BULK_ACTIONS.namedRetries) {
+					for (const these of chunksOf(keys, BULK_ACTIONS.namedRetries)) {
 						await authorizeAgain();
-						const these = keys.slice(from, from + BULK_ACTIONS.namedRetries);
 						const retrying = storage.retryDeliveries({ projectId, deliveries: these, at, by });
 						const isQueued = ({ kind }: Awaited<typeof retrying>[number]) => kind === "queued";
 						const results = await engine.wakeAfter(projectId, retrying, (some) => some.some(isQueued));

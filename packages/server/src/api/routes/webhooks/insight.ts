@@ -2,6 +2,7 @@ import { type EventType, isoTime, isoTimeOrNull } from "@posthorn/protocol";
 import type { Static } from "typebox";
 import { endOfRights } from "../../../accounts/index.ts";
 import { LOG_READS, WAITERS } from "../../../base/budgets.ts";
+import { chunksOf } from "../../../base/collections.ts";
 import { readFigures } from "../../../registry/figures.ts";
 import {
 	HEALTH,
@@ -304,9 +305,8 @@ export function insightRoutes({ storage, webhooks, clock, config }: ApiParts): R
 					return query.hours === "false" ? { ...health, hours: [] } : health;
 				};
 				const data: Static<typeof WebhookHealth>[] = [];
-				const { statsPerStep } = LOG_READS;
-				for (let from = 0; from < views.length; from += statsPerStep)
-					data.push(...(await Promise.all(views.slice(from, from + statsPerStep).map(present))));
+				for (const step of chunksOf(views, LOG_READS.statsPerStep))
+					data.push(...(await Promise.all(step.map(present))));
 				return { data };
 			},
 		}),
