@@ -62,8 +62,8 @@ export const API = [
 		},
 		{
 			name: "dismissal-outlives-rights",
-			find: "\t\t\tawait authorizeAgain();\n\t\t\tconst these",
-			replace: "\t\t\tconst these",
+			find: "\t\t\tawait authorizeAgain();\n\t\t\tconst results",
+			replace: "\t\t\tconst results",
 			only: "during a bulk action",
 			why: "A removed member's dismissals continue to the last delivery.",
 		},
