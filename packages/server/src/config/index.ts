@@ -71,7 +71,7 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 		return null;
 	};
 	const values = Object.fromEntries(
-		Object.entries(SETTINGS).map(([key, setting]) => [key, read(key as SettingKey, setting as Setting<unknown>)]),
+		Object.entries(SETTINGS).map(([key, setting]) => [key, read(key as SettingKey, setting as Setting)]),
 	) as { [K in SettingKey]: ValueOf<K> | null };
 
 	if (values.database?.engine === "postgres" && !given.has("sealKeys"))
@@ -111,7 +111,7 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 type Found = { readonly where: string; readonly text: string } | { readonly fault: string };
 
 /** The variable or flag that gives a setting, and its text, or why that isn't accepted; null if none gives it. */
-function find(setting: Setting<unknown>, flag: string | undefined, env: ConfigSource["env"]): Found | null {
+function find(setting: Setting, flag: string | undefined, env: ConfigSource["env"]): Found | null {
 	const [variable, fileVariable] = [variableOf(setting), fileVariableOf(setting)];
 	const value = env[variable];
 	const file = fileVariable === null ? undefined : env[fileVariable];
@@ -139,11 +139,11 @@ export function localUrl({ host, port }: Pick<Config, "host" | "port">): string 
 }
 
 /** Whether a value must not be a flag. */
-const isSecret = ({ secret = false }: Setting<unknown>, text: string): boolean =>
+const isSecret = ({ secret = false }: Setting, text: string): boolean =>
 	typeof secret === "function" ? secret(text) : secret;
 
 /** What is wrong with a value; without the value of a secret. */
-function wrong(setting: Setting<unknown>, text: string): string {
+function wrong(setting: Setting, text: string): string {
 	if (text === "") return "is empty";
 	if (isQuoted(text)) return "is in quotes, which count as part of it: leave them out";
 	return setting.secret ? "is not valid" : `is ${shown(text)}`;

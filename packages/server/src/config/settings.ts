@@ -3,7 +3,7 @@ import type { Parsed } from "./parsers.ts";
 import * as parse from "./parsers.ts";
 
 /** A setting: an environment variable, or a flag of `posthorn serve`. */
-export interface Setting<T> {
+export interface Setting<T = unknown> {
 	/** The variable's name without `POSTHORN_`, such as `RETRY_DELAYS`; the flag is the same in kebab case. */
 	readonly name: string;
 	readonly group: "Listening" | "Data" | "Delivery" | "Network" | "Alerts" | "Limits";
@@ -22,22 +22,21 @@ export interface Setting<T> {
 	readonly parse: (text: string) => Parsed<T>;
 }
 
-export const variableOf = (setting: Pick<Setting<unknown>, "name">): string => `POSTHORN_${setting.name}`;
+export const variableOf = (setting: Setting): string => `POSTHORN_${setting.name}`;
 /** The variable that names a file with the value; null for settings that aren't secrets. */
-export const fileVariableOf = (setting: Pick<Setting<unknown>, "name" | "secret">): string | null =>
+export const fileVariableOf = (setting: Setting): string | null =>
 	setting.secret ? `${variableOf(setting)}_FILE` : null;
 /** Whether it has a flag: secrets have none. */
-export const hasFlag = (setting: Pick<Setting<unknown>, "secret">): boolean => setting.secret !== true;
-export const flagOf = (setting: Pick<Setting<unknown>, "name">): string =>
-	`--${setting.name.toLowerCase().replaceAll("_", "-")}`;
+export const hasFlag = (setting: Setting): boolean => setting.secret !== true;
+export const flagOf = (setting: Setting): string => `--${setting.name.toLowerCase().replaceAll("_", "-")}`;
 
 /** Settings that help and the documentation list under one heading. */
 const group = <Values>(
-	group: Setting<unknown>["group"],
+	group: Setting["group"],
 	rows: { readonly [K in keyof Values]: Omit<Setting<Values[K]>, "group"> },
 ) =>
 	Object.fromEntries(
-		Object.entries<Omit<Setting<unknown>, "group">>(rows).map(([key, row]) => [key, { ...row, group }]),
+		Object.entries<Omit<Setting, "group">>(rows).map(([key, row]) => [key, { ...row, group }]),
 	) as unknown as { readonly [K in keyof Values]: Setting<Values[K]> };
 
 /** All settings. Reading the environment and flags, help and the documentation all use this table. */
