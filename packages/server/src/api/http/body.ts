@@ -172,7 +172,6 @@ export class Bodies {
 		const budget = payer === null ? this.#unauthenticated : this.#known;
 		const owner = payer ?? unauthenticatedOwner(request);
 		let held = 0;
-		let released = false;
 		return {
 			take(bytes) {
 				const refusal = budget.take(owner, bytes);
@@ -180,9 +179,8 @@ export class Bodies {
 				held += bytes;
 			},
 			release() {
-				if (released) return;
-				released = true;
 				budget.give(owner, held);
+				held = 0;
 			},
 		};
 	}
