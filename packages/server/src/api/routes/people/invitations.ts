@@ -103,8 +103,8 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 		readonly membership: port.Membership;
 	}
 
-	/** Makes a user a member who has no account yet, and creates it. */
-	async function acceptAnew(
+	/** Creates an account and makes its user a member. */
+	async function acceptWithNewAccount(
 		body: Static<typeof InvitationAcceptance>,
 		invitation: port.Invitation,
 		network: string,
@@ -226,7 +226,7 @@ export function invitationRoutes(parts: ApiParts): Route[] {
 				if (person && !isFor(invitation, person.account.email)) throw forSomeoneElse(invitation, person.account);
 				const { account, membership } = person
 					? await accept(body.token, invitation, person.account)
-					: await acceptAnew(body, invitation, network);
+					: await acceptWithNewAccount(body, invitation, network);
 				audit(
 					{ projectId: invitation.projectId, action: "member.joined", detail: { role: membership.role } },
 					{ kind: "account", id: account.id, name: account.name },
