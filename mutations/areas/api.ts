@@ -52,7 +52,7 @@ export const API = [
 			why: "Signing in to a service signs out of another one on the same host.",
 		},
 	]),
-	...of("server/src/api/routes/log/bulk.ts", inApi("deferred-rights"), [
+	...of("server/src/api/routes/log/replays.ts", inApi("deferred-rights"), [
 		{
 			name: "filtered-replay-outlives-rights",
 			find: "\t\tawait authorizeAgain();\n\t\tconst call = storage.replayMatching",
@@ -60,6 +60,8 @@ export const API = [
 			only: "during a bulk action",
 			why: "A removed member's replay by filter continues for several transactions.",
 		},
+	]),
+	...of("server/src/api/routes/log/bulk.ts", inApi("deferred-rights"), [
 		{
 			name: "dismissal-outlives-rights",
 			find: "\t\t\tawait authorizeAgain();\n\t\t\tconst results",

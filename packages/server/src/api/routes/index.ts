@@ -6,6 +6,7 @@ import { bulkRoutes } from "./log/bulk.ts";
 import { deliveryRoutes } from "./log/deliveries.ts";
 import { eventSearchRoutes } from "./log/event-search.ts";
 import { exportRoutes } from "./log/exports.ts";
+import { replayRoutes } from "./log/replays.ts";
 import { signatureCheckRoutes } from "./log/signature-check.ts";
 import { accountRoutes } from "./people/account.ts";
 import { invitationRoutes } from "./people/invitations.ts";
@@ -45,6 +46,7 @@ export function apiRoutes(
 		...exportRoutes(parts),
 		...signatureCheckRoutes(parts),
 		...deliveryRoutes(parts),
+		...replayRoutes(parts),
 		...bulkRoutes(parts),
 		...insightRoutes(parts),
 		...incidentRoutes(parts),
