@@ -161,6 +161,21 @@ export const test = base.extend<Fixtures, { services: SharedServices }>({
 
 export { expect };
 
+/**
+ * Chooses an option of the field that has just been opened by keyboard: on a busy machine, the popup is somewhere else in
+ * its first frames, so a click can miss the option.
+ */
+export async function choose(option: Locator): Promise<void> {
+	const { keyboard } = option.page();
+	await option.waitFor();
+	const isCurrent = () => option.getAttribute("data-combobox-selected");
+	for (let left = await option.page().getByRole("option").count(); (await isCurrent()) === null; left--) {
+		expect(left, "options that the arrow key still has to pass").toBeGreaterThan(0);
+		await keyboard.press("ArrowDown");
+	}
+	await keyboard.press("Enter");
+}
+
 /** Fails if a part of the page is wider than its room, so that it is cut off or scrolls sideways. */
 export async function expectToFit(part: Locator, message?: string): Promise<void> {
 	const { scrollWidth, clientWidth } = await part.evaluate((element) => ({

@@ -1,5 +1,5 @@
 import type { Browser, Page } from "@playwright/test";
-import { type Dashboard, expect, expectAccessible, PASSWORD, test } from "./dashboard.ts";
+import { choose, type Dashboard, expect, expectAccessible, PASSWORD, test } from "./dashboard.ts";
 
 /** Invites someone by link, who creates an account in another browser. */
 async function invite(dashboard: Dashboard, browser: Browser, page: Page, role: string, email: string): Promise<Page> {
@@ -242,7 +242,7 @@ test("a developer can manage webhooks and keys, but not members", async ({ dashb
 	}
 	await dialog.getByRole("checkbox", { name: "Publish" }).uncheck();
 	await dialog.getByRole("combobox", { name: "Expires" }).click();
-	await developer.getByRole("option", { name: "In 30 days" }).click();
+	await choose(developer.getByRole("option", { name: "In 30 days" }));
 	await expectAccessible(developer);
 	await dialog.getByRole("button", { name: "Create key" }).click();
 	const key = (await dialog.getByTestId("secret").textContent()) ?? "";
@@ -280,6 +280,57 @@ test("a developer can manage webhooks and keys, but not members", async ({ dashb
 	await expectAccessible(page);
 });
 
+// An owner had to read the whole log.
+test("an owner finds who changed a webhook, and what someone did", async ({ dashboard, browser, page }) => {
+	const { shop } = dashboard;
+	const ids: string[] = [];
+	for (const description of ["Accounting", "Shipping"])
+		ids.push((await shop.webhook("https://localhost/hooks", { description })).id);
+	const [accounting, shipping] = ids;
+	await dashboard.enter(page);
+	const developer = await invite(dashboard, browser, page, "developer", dashboard.address("dan"));
+	await developer.goto(dashboard.project(`/webhooks/${accounting}?tab=settings`));
+	await developer.getByRole("textbox", { name: "Description" }).fill("Books");
+	await developer.getByRole("button", { name: "Save" }).first().click();
+	await expect(developer.getByRole("heading", { name: "Books", level: 1 })).toBeVisible();
+	// Only owners can read the log.
+	await expect(developer.getByRole("link", { name: "Who changed this webhook" })).toHaveCount(0);
+	await developer.context().close();
+
+	await page.goto(dashboard.project(`/webhooks/${accounting}?tab=settings`));
+	await page.getByRole("link", { name: "Who changed this webhook" }).click();
+	const entries = page.getByRole("main").getByRole("listitem");
+	await expect(entries).toHaveText([
+		/The developer changed the description of the webhook Books, from Accounting to Books/,
+		/The operator's key created the webhook Accounting/,
+	]);
+	await expect(page.getByRole("combobox", { name: "Webhook" })).toHaveValue("Books");
+	await expectAccessible(page);
+
+	const who = page.getByRole("combobox", { name: "Changed by" });
+	await who.click();
+	await choose(page.getByRole("option", { name: "The operator's key" }));
+	await expect(entries).toHaveText([/The operator's key created the webhook Accounting/]);
+	await page.reload();
+	await expect(entries).toHaveCount(1);
+	await expect(who).toHaveValue("The operator's key");
+	await page.getByRole("combobox", { name: "Webhook" }).click();
+	await choose(page.getByRole("option", { name: "Shipping" }));
+	await expect(entries).toHaveText([/The operator's key created the webhook Shipping/]);
+	await who.click();
+	await choose(page.getByRole("option", { name: "The developer" }));
+	await expect(page.getByRole("heading", { name: "Nothing found" })).toBeVisible();
+	await page.getByRole("button", { name: "Show everything" }).click();
+	await expect(entries).toHaveText([/./, /The developer joined the project/, /./, /./, /./, /./]);
+
+	// A deleted one's page leads there, too, where it keeps its name.
+	await shop.delete(shop.path(`/webhooks/${shipping}`));
+	await page.goto(dashboard.project(`/webhooks/${shipping}`));
+	await page.getByRole("link", { name: "Who changed it" }).click();
+	await expect(entries).toHaveText([/deleted the webhook Shipping/, /created the webhook Shipping/]);
+	await expect(page.getByRole("combobox", { name: "Webhook" })).toHaveValue(/Shipping/);
+});
+
 /** Creates an API key in the dashboard as a member. */
 async function createKey(dashboard: Dashboard, member: Page, name: string): Promise<void> {
 	await member.goto(dashboard.project("/api-keys"));
@@ -306,7 +357,7 @@ test("removing or demoting a member shows the keys they created, and revokes tho
 	const role = page.getByRole("combobox", { name: "Role of The developer" });
 	const chooseRole = async (name: string) => {
 		await role.click();
-		await page.getByRole("option", { name }).click();
+		await choose(page.getByRole("option", { name }));
 	};
 	// As a viewer, they could have gone on with their keys, unnoticed.
 	await chooseRole("Viewer");

@@ -8271,6 +8271,10 @@ export interface operations {
                 readonly limit?: number;
                 /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
                 readonly cursor?: string;
+                /** @description Only what was done to this, such as a webhook, even if it was deleted. */
+                readonly target_id?: string;
+                /** @description Only what this account or API key did. `operator_key` stands for the operator's key. */
+                readonly actor_id?: string;
             };
             readonly header?: never;
             readonly path: {

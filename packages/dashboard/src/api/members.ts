@@ -40,9 +40,15 @@ export async function removeMember(projectId: string, accountId: string): Promis
 
 const AUDIT_ROWS = 50;
 
+/** What the audit log is limited to: what was done to a target, and what an actor did. */
+interface AuditedBy {
+	readonly target_id?: string;
+	readonly actor_id?: string;
+}
+
 /** The project's audit log, newest first. */
-export const auditQuery = (projectId: string) =>
-	pagedQuery(projectKey(projectId, "audit"), "/v1/projects/{project_id}/audit", () => ({
+export const auditQuery = (projectId: string, filter: AuditedBy) =>
+	pagedQuery(projectKey(projectId, "audit", filter), "/v1/projects/{project_id}/audit", () => ({
 		path: { project_id: projectId },
-		query: { limit: AUDIT_ROWS },
+		query: { limit: AUDIT_ROWS, ...filter },
 	}));

@@ -7,6 +7,7 @@ import {
 	parseSearchWith,
 } from "@tanstack/react-router";
 import { part } from "../lib/part.ts";
+import { validateAuditSearch } from "../pages/audit/search.ts";
 import { validateLogsSearch } from "../pages/logs/search.ts";
 import { validateOverviewSearch } from "../pages/overview/search.ts";
 import { validateProjectsSearch } from "../pages/projects/search.ts";
@@ -104,6 +105,7 @@ const members = createRoute({
 const audit = createRoute({
 	getParentRoute: () => project,
 	path: "/audit",
+	validateSearch: validateAuditSearch,
 	component: page(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
 });
 

@@ -268,6 +268,28 @@ test("doesn't record refused or ineffective actions", async () => {
 	expect(await noted(project)).toEqual(before);
 });
 
+test("entries are found by what was changed and by who changed it", async () => {
+	const project = await api.project();
+	const owner = await member(api, project, "owner", `owner${++people}`);
+	const webhook = await api.webhook(project);
+	const other = await api.webhook(project);
+	for (const path of [webhook, other]) {
+		await owner.call("PATCH", path, { body: { description: "Till" } });
+		await operator.call("DELETE", path);
+	}
+	const of = async (query: string) =>
+		(await auditOf(project, `?${query}`)).data.map(({ action, target }) => [action, target?.id]);
+	const [id, otherId] = [idOf(webhook), idOf(other)];
+	expect(await of(`target_id=${id}`)).toEqual(["deleted", "changed", "created"].map((verb) => [`webhook.${verb}`, id]));
+	expect(await of(`actor_id=${owner.accountId}`)).toEqual([
+		...[otherId, id].map((each) => ["webhook.changed", each]),
+		["member.joined", undefined],
+	]);
+	expect(await of(`target_id=${id}&actor_id=operator_key`)).toEqual([["webhook.created", id]]);
+	expect(await of("target_id=wh_01kbjh6mrxe3q8z1v2t4w5y6a7")).toEqual([]);
+	expect((await operator.call("GET", `${project}/audit?actor=${owner.accountId}`)).status).toBe(422);
+});
+
 test("pages run from newest to oldest, each entry once", async () => {
 	const project = await api.project();
 	for (const name of ["a", "b", "c", "d"]) await api.call("PATCH", project, { body: { name } });

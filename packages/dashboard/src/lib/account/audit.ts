@@ -20,7 +20,7 @@ export interface AuditEntry {
 }
 
 /** The actor's name, for the beginning of a sentence. */
-function actorName({ kind, name, id }: AuditActor): string {
+export function actorName({ kind, name, id }: AuditActor): string {
 	if (kind === "operator_key") return "The operator's key";
 	if (kind === "api_key") return `API key ${isolated(name ?? id ?? "(gone)")}`;
 	return isolated(name ?? id ?? "Somebody");

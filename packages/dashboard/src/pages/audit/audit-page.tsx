@@ -1,15 +1,19 @@
-import { Skeleton, Stack } from "@mantine/core";
+import { Button, Skeleton, Stack } from "@mantine/core";
 import { IconHistory } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { auditQuery } from "../../api/members.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
+import type { AuditEntry } from "../../lib/account/audit.ts";
 import { byDay } from "../../lib/text/by-day.ts";
 import { useNow } from "../../ui/hooks/use-now.ts";
 import { LoadMore } from "../../ui/page/load-more.tsx";
 import { Page, PageHeader, Section } from "../../ui/page/page.tsx";
 import { EmptyState, ErrorState } from "../../ui/page/states.tsx";
 import classes from "./audit.module.css";
+import { AuditFilters } from "./audit-filters.tsx";
 import { AuditRow } from "./audit-row.tsx";
+import { type AuditSearch, validateAuditSearch } from "./search.ts";
 
 /** Who did what in the project, and when. */
 export function AuditPage() {
@@ -30,41 +34,76 @@ export function AuditPage() {
 }
 
 function Entries() {
-	const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
-		useInfiniteQuery(auditQuery(useProjectId()));
-	const now = useNow(0);
-	if (data === undefined) return error === null ? <Loading /> : <ErrorState error={error} onRetry={refetch} />;
-	const days = byDay(
-		data.pages.flatMap((page) => page.data),
-		({ at }) => Date.parse(at),
-		now,
+	const projectId = useProjectId();
+	// The router also passes on what validation has dropped.
+	const search = validateAuditSearch({ ...useSearch({ from: "/signed-in/p/$projectId/audit" }) });
+	const navigate = useNavigate({ from: "/p/$projectId/audit" });
+	const { webhook_id, actor_id } = search;
+	const query = useInfiniteQuery(
+		auditQuery(projectId, {
+			...(webhook_id === undefined ? {} : { target_id: webhook_id }),
+			...(actor_id === undefined ? {} : { actor_id }),
+		}),
 	);
-	if (days.length === 0) {
-		return (
-			<EmptyState title="Nothing yet" icon={<IconHistory size={26} />}>
-				Changes to apps, webhooks, keys and members will be listed here.
-			</EmptyState>
-		);
-	}
+	const entries = query.data?.pages.flatMap((page) => page.data);
+	const filter = (next: AuditSearch) => void navigate({ search: next, replace: true, resetScroll: false });
 	return (
 		<Stack gap="lg">
-			{days.map(({ label, items }) => (
-				<Section key={label} title={label}>
-					<ul className={classes.list}>
-						{items.map((entry) => (
-							<AuditRow key={entry.id} entry={entry} />
-						))}
-					</ul>
-				</Section>
-			))}
-			<LoadMore
-				hasMore={hasNextPage}
-				loading={isFetchingNextPage}
-				error={isFetchNextPageError ? error : null}
-				onMore={fetchNextPage}
-				label="Show older entries"
-			/>
+			<AuditFilters search={search} onChange={filter} entries={entries ?? []} />
+			{entries === undefined ? (
+				query.error === null ? (
+					<Loading />
+				) : (
+					<ErrorState error={query.error} onRetry={query.refetch} />
+				)
+			) : entries.length === 0 ? (
+				<Nothing isFiltered={webhook_id !== undefined || actor_id !== undefined} onAll={() => filter({})} />
+			) : (
+				<>
+					<Days entries={entries} />
+					<LoadMore
+						hasMore={query.hasNextPage}
+						loading={query.isFetchingNextPage}
+						error={query.isFetchNextPageError ? query.error : null}
+						onMore={query.fetchNextPage}
+						label="Show older entries"
+					/>
+				</>
+			)}
 		</Stack>
+	);
+}
+
+function Days({ entries }: { entries: readonly AuditEntry[] }) {
+	const now = useNow(0);
+	return byDay(entries, ({ at }) => Date.parse(at), now).map(({ label, items }) => (
+		<Section key={label} title={label}>
+			<ul className={classes.list}>
+				{items.map((entry) => (
+					<AuditRow key={entry.id} entry={entry} />
+				))}
+			</ul>
+		</Section>
+	));
+}
+
+function Nothing({ isFiltered, onAll }: { isFiltered: boolean; onAll: () => void }) {
+	return isFiltered ? (
+		<EmptyState
+			title="Nothing found"
+			icon={<IconHistory size={26} />}
+			action={
+				<Button variant="default" onClick={onAll}>
+					Show everything
+				</Button>
+			}
+		>
+			No entry matches these filters.
+		</EmptyState>
+	) : (
+		<EmptyState title="Nothing yet" icon={<IconHistory size={26} />}>
+			Changes to apps, webhooks, keys and members will be listed here.
+		</EmptyState>
 	);
 }
 

@@ -61,6 +61,11 @@ export function WebhookPage() {
 							Its deliveries
 						</AnchorLink>
 					) : null}
+					<ForRole needs="owner">
+						<AnchorLink size="sm" to="/p/$projectId/audit" params={{ projectId }} search={{ webhook_id: webhookId }}>
+							Who changed it
+						</AnchorLink>
+					</ForRole>
 				</Group>
 			</Page>
 		);

@@ -508,7 +508,9 @@ CREATE TABLE posthorn.audit (
 	CONSTRAINT audit_pkey PRIMARY KEY (project_no, id),
 	CONSTRAINT audit_project_no_fkey FOREIGN KEY (project_no) REFERENCES posthorn.projects(no)
 );
+CREATE INDEX audit_by_actor ON posthorn.audit USING btree (project_no, actor_id, id);
 CREATE INDEX audit_by_age ON posthorn.audit USING btree (at);
+CREATE INDEX audit_by_target ON posthorn.audit USING btree (project_no, target_id, id);
 
 CREATE TABLE posthorn.epochs (
 	no bigint NOT NULL,

@@ -136,7 +136,11 @@ describe("the statements of all verbs", () => {
 	test("members, audit entries and expiring rows are each found by an index", () => {
 		const planOf = (text: string) => new Set(allOf(text));
 		expect(planOf("FROM audit WHERE project_no")).toEqual(
-			new Set(["SEARCH audit USING INDEX audit_by_project (project_no=? AND id<?)"]),
+			new Set([
+				"SEARCH audit USING INDEX audit_by_project (project_no=? AND id<?)",
+				"SEARCH audit USING INDEX audit_by_target (project_no=? AND target_id=? AND id<?)",
+				"SEARCH audit USING INDEX audit_by_actor (project_no=? AND actor_id=? AND id<?)",
+			]),
 		);
 		const subquery = "LIST SUBQUERY 1";
 		expect(planOf("DELETE FROM audit")).toEqual(

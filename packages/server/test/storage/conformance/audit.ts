@@ -45,6 +45,42 @@ export function describeAudit(harness: StorageHarness): void {
 			expect(await storage.listAudit({ projectId: world.id("project"), limit: 4 })).toEqual([]);
 		});
 
+		test("entries are found by what was done to which target, and by who did it", async () => {
+			const { storage } = world;
+			const [project, other] = [await world.project(), await world.project()];
+			const people = [world.id("account"), world.id("apiKey"), null];
+			const targets = [world.id("webhook"), world.id("webhook")];
+			const entries = Array.from({ length: 12 }, (_, i): AuditEntry => {
+				const actorId = people[i % 3]!;
+				return {
+					id: world.id("audit"),
+					projectId: i === 6 ? other : project,
+					at: START + i,
+					actor: {
+						kind: actorId === null ? "operator_key" : i % 3 === 0 ? "account" : "api_key",
+						id: actorId,
+						name: "Ada",
+					},
+					action: "webhook.changed",
+					target: i === 5 ? null : { kind: "webhook", id: targets[i % 2]!, name: "Till" },
+					detail: {},
+				};
+			});
+			for (const entry of entries) await storage.appendAudit(entry);
+			const newest = entries.filter(({ projectId }) => projectId === project).reverse();
+			for (const targetId of [undefined, ...targets, world.id("webhook")])
+				for (const actorId of [undefined, ...people, world.id("account")]) {
+					const wanted = newest.filter(
+						({ target, actor }) =>
+							(targetId === undefined || target?.id === targetId) && (actorId === undefined || actor.id === actorId),
+					);
+					const filter = { projectId: project, targetId, actorId };
+					expect(await storage.listAudit({ ...filter, limit: 20 })).toEqual(wanted);
+					const [first] = await storage.listAudit({ ...filter, limit: 1 });
+					expect(await storage.listAudit({ ...filter, limit: 2, after: first?.id ?? "" })).toEqual(wanted.slice(1, 3));
+				}
+		});
+
 		test("old entries are deleted a few at a time, oldest first, in every project", async () => {
 			const fresh = await World.open(harness);
 			const { storage } = fresh;

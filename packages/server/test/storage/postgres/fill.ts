@@ -71,7 +71,8 @@ export const FILL = `
 		SELECT ${id("inv")}, ${hash}, no, 'viewer', NULL, 'operator_key', NULL, '', ${START}, ${START} + n * 1000
 		FROM posthorn.projects, generate_series(1, ${MANY / PROJECTS}) AS m, LATERAL (SELECT no * 100 + m AS n) numbered;
 	INSERT INTO posthorn.audit
-		SELECT ${projectOf}, ${id("aud")}, ${START}, 'operator_key', NULL, '', 'a', NULL, NULL, NULL, '{}'
+		SELECT ${projectOf}, ${id("aud")}, ${START}, 'account', CASE WHEN n % 9 > 0 THEN 'acc_' || n % 9 END, '', 'a', 'webhook',
+			'wh_' || n % 50, '', '{}'
 		FROM ${ofSome}, ${series};
 	SET default_statistics_target = ${STATISTICS};
 	ANALYZE`;

@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import { useRole } from "../../../api/session.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
+import { AnchorLink } from "../../../ui/links.tsx";
 import { DeleteSection } from "./delete-section.tsx";
 import { EndpointForm } from "./endpoint-form.tsx";
 import { OrderForm } from "./order-form.tsx";
@@ -26,6 +27,17 @@ export function SettingsTab({ projectId, webhook, onUnsaved }: SettingsTabProps)
 	const props = { projectId, webhook, readOnly: !may("developer") };
 	return (
 		<Stack gap="lg" maw={780}>
+			<ForRole needs="owner">
+				<AnchorLink
+					ml="auto"
+					size="sm"
+					to="/p/$projectId/audit"
+					params={{ projectId }}
+					search={{ webhook_id: webhook.id }}
+				>
+					Who changed this webhook
+				</AnchorLink>
+			</ForRole>
 			<EndpointForm {...props} onUnsaved={setEndpoint} />
 			<OrderForm {...props} onUnsaved={setOrder} />
 			<ForRole needs="developer">

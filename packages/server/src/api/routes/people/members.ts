@@ -5,7 +5,22 @@ import type * as port from "../../../storage/port.ts";
 import { ROLES } from "../../../storage/port.ts";
 import { found, notFound, Problem } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
-import { component, id, list, Name, orNull, PageQuerySchema, pageById, request, Time, Type } from "../../schema.ts";
+import {
+	component,
+	id,
+	list,
+	Name,
+	optional,
+	orNull,
+	PageQuerySchema,
+	pageById,
+	paging,
+	request,
+	soughtId,
+	strictObject,
+	Time,
+	Type,
+} from "../../schema.ts";
 
 const route = routeIn("Members", "project");
 
@@ -132,17 +147,36 @@ export function memberRoutes({ members, storage }: ApiParts): Route[] {
 
 const targetOf = ({ account }: port.Member) => ({ kind: "account", id: account.id, name: account.name });
 
+/** The actor without an id. */
+const OPERATOR_KEY = "operator_key";
+
 export function auditRoutes({ storage }: ApiParts): Route[] {
 	return [
 		route("GET", "/v1/projects/{project_id}/audit", "listAudit", {
 			summary: "Read the audit log",
 			description: `Who changed what, newest first. Entries are kept for ${AUDIT_RETENTION_DAYS} days.`,
 			role: "owner",
-			query: PageQuerySchema,
+			query: strictObject({
+				...paging,
+				...optional({
+					target_id: soughtId("Only what was done to this, such as a webhook, even if it was deleted."),
+					actor_id: soughtId(
+						`Only what this account or API key did. \`${OPERATOR_KEY}\` stands for the operator's key.`,
+					),
+				}),
+			}),
 			heavy: true,
 			success: { status: 200, description: "A page of entries.", schema: list(AuditEntry) },
-			handler: ({ params, query }) =>
-				pageById("audit", query, (page) => storage.listAudit({ projectId: params.projectId, ...page }), presentAudit),
+			handler({ params: { projectId }, query }) {
+				const { target_id: targetId, actor_id } = query;
+				const actorId = actor_id === OPERATOR_KEY ? null : actor_id;
+				return pageById(
+					"audit",
+					query,
+					(page) => storage.listAudit({ projectId, targetId, actorId, ...page }),
+					presentAudit,
+				);
+			},
 		}),
 	];
 }

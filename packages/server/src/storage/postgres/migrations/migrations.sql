@@ -764,3 +764,9 @@ CREATE INDEX lanes_by_stretch ON posthorn.lanes ((project_no + 0), (webhook_no +
 
 -- Migration 26
 -- Replaces the generated functions: `append_published` lost the event if row-level security hid the log of its project.
+
+-- Migration 27
+-- Finds audit entries by what an action was done to, and by who did it.
+
+CREATE INDEX audit_by_target ON posthorn.audit (project_no, target_id, id);
+CREATE INDEX audit_by_actor ON posthorn.audit (project_no, actor_id, id);

@@ -449,3 +449,9 @@ CREATE TABLE reference_ranges (
 	through_seq INTEGER NOT NULL,
 	kept_from INTEGER NOT NULL
 );
+
+-- Migration 15
+-- Finds audit entries by what an action was done to, and by who did it.
+
+CREATE INDEX audit_by_target ON audit (project_no, target_id, id);
+CREATE INDEX audit_by_actor ON audit (project_no, actor_id, id);

@@ -1,0 +1,92 @@
+import { Select } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { apiKeysQuery } from "../../api/api-keys.ts";
+import { membersQuery } from "../../api/members.ts";
+import { useProjectId } from "../../api/session.ts";
+import { deletedWebhooksQuery, webhooksQuery } from "../../api/webhooks.ts";
+import { type AuditEntry, actorName } from "../../lib/account/audit.ts";
+import { deletedName, webhookName } from "../../lib/health/health.ts";
+import { isolated } from "../../lib/text/names.ts";
+import classes from "./audit.module.css";
+import type { AuditSearch } from "./search.ts";
+
+/** How many are offered; others are found by typing. */
+const OPTIONS = 100;
+/** How the API calls the operator's key as an actor: it has no id. */
+const OPERATOR_KEY = "operator_key";
+
+interface AuditFiltersProps {
+	search: AuditSearch;
+	onChange: (search: AuditSearch) => void;
+	/** What is shown: it names those that no list has any longer. */
+	entries: readonly AuditEntry[];
+}
+
+/** Limits the audit log to one webhook, to one person or key, or to both. */
+export function AuditFilters({ search, onChange, entries }: AuditFiltersProps) {
+	const field = (name: keyof AuditSearch) => ({
+		className: classes.field,
+		value: search[name] ?? null,
+		onChange: (value: string | null) => {
+			const { [name]: _, ...others } = search;
+			onChange(value === null ? others : { ...others, [name]: value });
+		},
+		limit: OPTIONS,
+		clearable: true,
+		searchable: true,
+	});
+	return (
+		<search className={classes.filters} aria-label="Filters">
+			<Select
+				{...field("webhook_id")}
+				aria-label="Webhook"
+				placeholder="Everything"
+				data={useWebhookOptions(search.webhook_id, entries)}
+				nothingFoundMessage="No such webhook"
+			/>
+			<Select
+				{...field("actor_id")}
+				aria-label="Changed by"
+				placeholder="Everyone"
+				data={useActorOptions(search.actor_id, entries)}
+				nothingFoundMessage="No such person or key"
+			/>
+		</search>
+	);
+}
+
+function useWebhookOptions(chosen: string | undefined, entries: readonly AuditEntry[]) {
+	const projectId = useProjectId();
+	const { data: webhooks = [] } = useQuery(webhooksQuery(projectId));
+	const { data: deleted = [] } = useQuery(deletedWebhooksQuery(projectId));
+	// Entries come last: they may have an earlier name of a webhook.
+	return optionsOf(chosen, [
+		...webhooks.map((webhook) => [webhook.id, webhookName(webhook)] as const),
+		...deleted.map((webhook) => [webhook.id, deletedName(webhook)] as const),
+		...entries.flatMap(({ target }) =>
+			target?.kind === "webhook" && target.id !== null
+				? [[target.id, isolated(target.name ?? target.id)] as const]
+				: [],
+		),
+	]);
+}
+
+function useActorOptions(chosen: string | undefined, entries: readonly AuditEntry[]) {
+	const projectId = useProjectId();
+	const { data: members = [] } = useQuery(membersQuery(projectId));
+	const { data: keys = [] } = useQuery(apiKeysQuery(projectId));
+	return optionsOf(chosen, [
+		...members.map(({ account_id, name }) => [account_id, isolated(name)] as const),
+		...keys.map(({ id, name }) => [id, actorName({ kind: "api_key", id, name })] as const),
+		[OPERATOR_KEY, actorName({ kind: "operator_key", id: null, name: null })],
+		...entries.flatMap(({ actor }) => (actor.id === null ? [] : [[actor.id, actorName(actor)] as const])),
+	]);
+}
+
+/** One option for each id, with its first label. What is chosen is one of them even if nothing names it. */
+function optionsOf(chosen: string | undefined, named: readonly (readonly [id: string, label: string])[]) {
+	const labels = new Map<string, string>();
+	for (const [id, label] of named) if (!labels.has(id)) labels.set(id, label);
+	if (chosen !== undefined && !labels.has(chosen)) labels.set(chosen, chosen);
+	return [...labels].map(([value, label]) => ({ value, label }));
+}
