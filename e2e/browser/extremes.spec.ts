@@ -1,6 +1,6 @@
 import type { Locator, Page, Request } from "@playwright/test";
 import { EVENT_TYPES } from "@posthorn/protocol";
-import { type Dashboard, expect, expectToFit, PASSWORD, test } from "./dashboard.ts";
+import { choose, type Dashboard, expect, expectToFit, PASSWORD, test } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
 
@@ -373,7 +373,7 @@ test("a failed row of a deleted webhook offers no replay, and the filter knows t
 		.getByRole("combobox", { name: "Webhooks" })
 		.or(page.getByRole("textbox", { name: "Webhooks" }))
 		.click();
-	await page.getByRole("option", { name: "ERP (deleted)" }).click();
+	await choose(page.getByRole("option", { name: "ERP (deleted)" }));
 	await expect(page).toHaveURL(new RegExp(erp.id));
 });
 

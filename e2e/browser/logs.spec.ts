@@ -1,7 +1,7 @@
 import type { Locator, Request } from "@playwright/test";
 import { unusedPort } from "@posthorn/testkit";
 import { purchase } from "../shop.ts";
-import { expect, expectAccessible, expectToFit, test, watch } from "./dashboard.ts";
+import { choose, expect, expectAccessible, expectToFit, test, watch } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2,0.2" } });
 
@@ -41,7 +41,7 @@ test("a failing delivery can be followed to Failed, understood, and replayed", a
 	await expect(drawer).toHaveCount(0);
 	// The filter was named "Retrying", although its rows and the charts say "Retried".
 	await page.getByRole("combobox", { name: "Outcomes" }).click();
-	await page.getByRole("option", { name: "Retried", exact: true }).click();
+	await choose(page.getByRole("option", { name: "Retried", exact: true }));
 	await page.keyboard.press("Escape");
 	await expect(page.getByText("2 attempts that failed and were due for a retry.")).toBeVisible();
 	await expect(table.getByText("Retried", { exact: true })).toHaveCount(2);
@@ -104,7 +104,7 @@ test("a time range includes the minute that it ends with", async ({ dashboard, p
 		return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 	}, newest.last_attempt.started_at as string);
 	await page.getByRole("combobox", { name: "Time" }).click();
-	await page.getByRole("option", { name: "From … to …" }).click();
+	await choose(page.getByRole("option", { name: "From … to …" }));
 	await page.getByLabel("From", { exact: true }).fill(minute);
 	await page.getByLabel("To", { exact: true }).fill(minute);
 	await page.getByRole("button", { name: "Apply" }).click();
@@ -191,25 +191,25 @@ test("filters are part of the URL, and matching deliveries are counted, then rep
 	const table = page.getByRole("table", { name: "Attempts" });
 	await expect(table.getByText("Failed")).toHaveCount(5);
 
-	const choose = async (label: string, option: string): Promise<void> => {
+	const chooseFrom = async (label: string, option: string): Promise<void> => {
 		await page
 			.getByRole("combobox", { name: label })
 			.or(page.getByRole("textbox", { name: label }))
 			.click();
 		const choice = page.getByRole("option", { name: option, exact: true });
-		await choice.click();
+		await choose(choice);
 		// It shows what the page now filters by, and stays open for more values.
 		await expect(choice).toHaveAttribute("aria-selected", "true");
 		await page.keyboard.press("Escape");
 	};
-	await choose("Webhooks", "Broken");
-	await choose("Outcomes", "Failed");
+	await chooseFrom("Webhooks", "Broken");
+	await chooseFrom("Outcomes", "Failed");
 	const asked = Promise.withResolvers<void>();
 	await page.route(/attempts\/summaries.*type=/, async (route) => {
 		await asked.promise;
 		await route.continue();
 	});
-	await choose("Event types", "purchase.completed");
+	await chooseFrom("Event types", "purchase.completed");
 	// The rows of the filters before stay, dimmed.
 	await expect(page.locator("[aria-busy=true]")).toHaveCount(1);
 	asked.resolve();
@@ -397,7 +397,7 @@ test("deliveries are listed once each, filtered by several values, retried, dism
 		.getByRole("combobox", { name: "States" })
 		.or(page.getByRole("textbox", { name: "States" }))
 		.click();
-	await page.getByRole("option", { name: "Failed", exact: true }).click();
+	await choose(page.getByRole("option", { name: "Failed", exact: true }));
 	await page.keyboard.press("Escape");
 	await expect(page).toHaveURL(/state=failed/);
 	await expect(table.getByRole("row")).toHaveCount(1 + 2);
