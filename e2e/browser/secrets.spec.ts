@@ -44,11 +44,12 @@ test("a webhook's secret survives a reload until it is stored, and then is gone"
 // Its page had a green badge above the reason why nothing is sent, and all others said that it was healthy.
 test("a webhook whose secret can't be read isn't shown as healthy", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
-	const receiver = await shop.receiver();
+	const [receiver, others] = [await shop.receiver(), await shop.receiver()];
+	receiver.respondWith(() => ({ status: 500 }));
 	const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
-	await shop.webhook(receiver.url("/others"), { description: "Shipping" });
+	await shop.webhook(others.url("/others"), { description: "Shipping" });
 	await shop.post(shop.path("/events"), purchase(1));
-	await receiver.count(2);
+	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(2);
 	await dashboard.enter(page);
 	const unreadable = (webhook: { id: string }) =>
 		webhook.id === id ? { ...webhook, secret_state: "unreadable" } : webhook;
@@ -83,7 +84,22 @@ test("a webhook whose secret can't be read isn't shown as healthy", async ({ das
 			/^Nothing is sent to .*Accounting.*: the service can't read its signing secret\. The other webhook is healthy\./,
 		),
 	).toBeVisible();
+	// Its retry had a time, too, and could be sent now.
+	const retry = page.getByRole("listitem").filter({ hasText: "attempt 2 of 8" });
+	await expect(retry).toContainText("once it can be signed");
+	await expect(page.getByText("the next attempt is")).toHaveCount(0);
+	await expect(page.getByRole("button", { name: /^Retry/ })).toHaveCount(0);
 	await expectAccessible(page);
+	for (const view of ["", "&view=attempts"]) {
+		await page.goto(dashboard.project(`/logs?webhook_id=${id}${view}`));
+		await expect(page.getByRole("cell", { name: "once it can be signed" })).toBeVisible();
+		await expect(page.getByRole("button", { name: /^Retry/ })).toHaveCount(0);
+	}
+	const [{ id: attempt }] = (await shop.get(shop.path(`/attempts?webhook_id=${id}`))).body.data;
+	await page.goto(dashboard.project(`/logs/${attempt}`));
+	const drawer = page.getByRole("dialog");
+	await expect(drawer).toContainText("The next attempt is made once the service can sign it");
+	await expect(drawer.getByRole("button", { name: /^Retry now/ })).toHaveCount(0);
 	for (const width of [1280, 390]) {
 		await page.setViewportSize({ width, height: 900 });
 		await page.goto(dashboard.project("/webhooks"));

@@ -105,7 +105,7 @@ describe("a series in progress", () => {
 	});
 
 	it("predicts no time while the webhook is paused", () => {
-		const [line] = buildTrack(made, waiting, PLAN, true);
+		const [line] = buildTrack(made, waiting, PLAN, "paused");
 		const [second, third, ...later] = line?.stations.slice(1) ?? [];
 		expect(second?.response).toBe("500");
 		expect(third).toMatchObject({ state: "current", response: "paused", at: null });

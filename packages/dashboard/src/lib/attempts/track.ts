@@ -1,4 +1,4 @@
-import { aboutSpan, otherDay, timeOfDay } from "../text/time.ts";
+import { aboutSpan, type Hold, otherDay, timeOfDay } from "../text/time.ts";
 import { type AttemptStatus, attemptSentence, type ResponseFacts, responseWords, wasSent } from "./attempt-words.ts";
 
 /** The fields of an attempt that the track needs; a row of the log has all of them. */
@@ -124,13 +124,13 @@ function waitsByPlan(attempts: readonly TrackAttempt[], plan: RetryPlan): boolea
  * The lines of a delivery, one per series, oldest first.
  *
  * @param delivery null if only the attempts are known: then nothing is predicted
- * @param isHeld whether the next attempt waits until the webhook is resumed: then no time is known
+ * @param hold why the next attempt waits although it may be due: then no time is known
  */
 export function buildTrack(
 	attempts: readonly TrackAttempt[],
 	delivery: TrackDelivery | null,
 	plan: RetryPlan,
-	isHeld = false,
+	hold: Hold | null = null,
 ): readonly Line[] {
 	const series = Map.groupBy(attempts, ({ replay }) => replay);
 	if (delivery?.state === "attempting" && !series.has(delivery.replay)) series.set(delivery.replay, []);
@@ -138,7 +138,7 @@ export function buildTrack(
 		.sort(([one], [other]) => one - other)
 		.map(([replay, made]) => {
 			const ordered = made.toSorted((one, other) => one.attempt - other.attempt);
-			return buildLine(replay, ordered, delivery?.replay === replay ? delivery : null, plan, isHeld);
+			return buildLine(replay, ordered, delivery?.replay === replay ? delivery : null, plan, hold);
 		});
 }
 
@@ -147,7 +147,7 @@ function buildLine(
 	made: readonly TrackAttempt[],
 	delivery: TrackDelivery | null,
 	plan: RetryPlan,
-	isHeld: boolean,
+	hold: Hold | null,
 ): Line {
 	const last = made.at(-1);
 	const over = last !== undefined && last.status !== "retrying";
@@ -160,7 +160,9 @@ function buildLine(
 	if (!over && delivery !== null) {
 		const predicted = waitsByPlan(made, plan) ? plan : null;
 		stations.push(
-			...ahead(last, total, delivery, predicted).map((station) => (isHeld ? held(station, total) : station)),
+			...ahead(last, total, delivery, predicted).map((station) =>
+				hold === null ? station : held(station, total, hold),
+			),
 		);
 	}
 	return {
@@ -236,15 +238,15 @@ function ahead(
 	return stations;
 }
 
-/** A future station while its webhook is paused. */
-function held(station: Undated, total: number): Undated {
+/** A future station while nothing is sent to its webhook. */
+function held(station: Undated, total: number, hold: Hold): Undated {
 	const isNext = station.state === "current";
 	return {
 		...station,
-		response: isNext ? "paused" : null,
+		response: isNext ? (hold === "paused" ? "paused" : "no secret") : null,
 		at: null,
 		estimated: false,
-		spoken: `attempt ${station.number} of ${total}${isNext ? ", once the webhook is resumed" : ""}`,
+		spoken: `attempt ${station.number} of ${total}${isNext ? (hold === "paused" ? ", once the webhook is resumed" : ", once it can be signed") : ""}`,
 	};
 }
 

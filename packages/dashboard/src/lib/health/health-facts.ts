@@ -1,4 +1,5 @@
 import type { ResponseFacts } from "../attempts/attempt-words.ts";
+import type { Hold } from "../text/time.ts";
 
 interface AttemptFacts extends ResponseFacts {
 	readonly started_at: string;
@@ -43,6 +44,10 @@ export interface WebhookFacts {
 /** Whether nothing is sent to an active webhook, because nothing can be signed: its health is failing. */
 export const lacksSecret = ({ status, secret_state = "usable" }: Pick<WebhookFacts, "status" | "secret_state">) =>
 	status !== "paused" && secret_state !== "usable";
+
+/** Why nothing is sent to a webhook; null if it's sent. */
+export const holdOf = (webhook: Pick<WebhookFacts, "status" | "secret_state">): Hold | null =>
+	webhook.status === "paused" ? "paused" : lacksSecret(webhook) ? "unsigned" : null;
 
 /** Whether a webhook is older than what the log has of it. It may be, as long as its health isn't known. */
 export const isOlderThanLog = (

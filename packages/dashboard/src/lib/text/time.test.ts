@@ -33,7 +33,8 @@ it("says when a retry is sent, and never that it was due in the past", () => {
 	expect(dueWords(NOW + 30_000, NOW)).toBe("in 30 s");
 	expect(dueWords(NOW, NOW)).toBe("being sent");
 	expect(dueWords(NOW - 9_000, NOW)).toBe("being sent");
-	expect(dueWords(NOW - 9_000, NOW, { paused: true })).toBe("when resumed");
+	expect(dueWords(NOW - 9_000, NOW, "paused")).toBe("when resumed");
+	expect(dueWords(NOW - 9_000, NOW, "unsigned")).toBe("once it can be signed");
 });
 
 describe("timeAgo and timeUntil", () => {

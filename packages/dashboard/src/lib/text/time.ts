@@ -72,9 +72,12 @@ export function timeUntilInWords(at: number, now: number): string {
 /** Whether a retry's time has come, so that it's being sent. */
 export const isDue = (at: number, now: number): boolean => at - now <= SECOND;
 
-/** When a retry is sent: `in 30 s`, `being sent` once its time has come, `when resumed` if its webhook is paused. */
-export function dueWords(at: number, now: number, { paused = false }: { paused?: boolean } = {}): string {
-	if (paused) return "when resumed";
+/** Why nothing is sent to a webhook: it is paused, or the service can't read its signing secret. */
+export type Hold = "paused" | "unsigned";
+
+/** When a retry is sent: `in 30 s`, `being sent` once its time has come, `when resumed` while its webhook is paused. */
+export function dueWords(at: number, now: number, hold: Hold | null = null): string {
+	if (hold !== null) return hold === "paused" ? "when resumed" : "once it can be signed";
 	return isDue(at, now) ? "being sent" : timeUntil(at, now);
 }
 

@@ -5,7 +5,7 @@ import { membersQuery } from "../../api/members.ts";
 import { useProjectId } from "../../api/session.ts";
 import { deletedWebhooksQuery, webhooksQuery } from "../../api/webhooks.ts";
 import { type AuditEntry, actorName } from "../../lib/account/audit.ts";
-import { deletedName, webhookName } from "../../lib/health/health.ts";
+import { deletedName, webhookName } from "../../lib/health/webhook-name.ts";
 import { isolated } from "../../lib/text/names.ts";
 import classes from "./audit.module.css";
 import type { AuditSearch } from "./search.ts";

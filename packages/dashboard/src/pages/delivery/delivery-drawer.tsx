@@ -9,6 +9,7 @@ import { headline } from "../../lib/attempts/attempt-words.ts";
 import { deliveryWords, eventWords } from "../../lib/attempts/event-words.ts";
 import { referencesOf } from "../../lib/attempts/references.ts";
 import { seriesLength } from "../../lib/attempts/track.ts";
+import { holdOf } from "../../lib/health/health-facts.ts";
 import { webhookName } from "../../lib/health/webhook-name.ts";
 import { stepIndex } from "../../lib/keys.ts";
 import { Breakable } from "../../ui/breakable.tsx";
@@ -52,7 +53,7 @@ export function DeliveryDrawer() {
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
 	const known = attempt ?? row;
 	const webhook = webhooks === undefined ? undefined : (webhooks.find(({ id }) => id === known?.webhook_id) ?? null);
-	const state = known === undefined ? null : stateOf(known, delivery, webhook?.status === "paused");
+	const state = known === undefined ? null : stateOf(known, delivery, webhook == null ? null : holdOf(webhook));
 	const name = webhook == null ? "the webhook" : webhookName(webhook);
 	const awaitNext = () => {
 		const last = attempts?.toSorted(byPosition).at(-1);

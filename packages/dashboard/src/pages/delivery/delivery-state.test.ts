@@ -27,12 +27,19 @@ it("can be retried now while the next attempt waits for its time", () => {
 });
 
 it("isn't sent while its webhook is paused", () => {
-	const words = { word: "Waiting", canRetry: false, isHeld: true };
-	expect(stateOf(retried, attempting, true)).toMatchObject(words);
-	expect(stateOf(retried, { ...attempting, next_retry_at: null }, true)).toMatchObject(words);
-	expect(stateOf(failed, { ...attempting, attempt: 1 }, true)).toMatchObject(words);
-	expect(stateOf(retried, attempting, true).refusal).toMatch(/paused/);
-	expect(stateOf(retried, null, true).isHeld).toBe(false);
+	const words = { word: "Waiting", canRetry: false, hold: "paused" };
+	expect(stateOf(retried, attempting, "paused")).toMatchObject(words);
+	expect(stateOf(retried, { ...attempting, next_retry_at: null }, "paused")).toMatchObject(words);
+	expect(stateOf(failed, { ...attempting, attempt: 1 }, "paused")).toMatchObject(words);
+	expect(stateOf(retried, attempting, "paused").refusal).toMatch(/paused/);
+	expect(stateOf(retried, null, "paused").hold).toBeNull();
+});
+
+// It showed the time of a retry that can't be sent.
+it("isn't sent while its webhook's secret can't be read", () => {
+	const words = { word: "Waiting", canRetry: false, hold: "unsigned" };
+	expect(stateOf(retried, attempting, "unsigned")).toMatchObject(words);
+	expect(stateOf(retried, attempting, "unsigned").refusal).toMatch(/secret/);
 });
 
 it("can be dismissed once it has failed for good", () => {
@@ -59,7 +66,8 @@ it("says what advice depends on, whichever attempt is selected", () => {
 	const delivered = { state: "delivered", attempt: 1, next_retry_at: null } as const;
 	expect(prospectOf(stateOf(failed, delivered))).toBe("delivered");
 	expect(prospectOf(stateOf(failed, { ...attempting, attempt: 1 }))).toBe("open");
-	expect(prospectOf(stateOf(retried, attempting, true))).toBe("held");
+	expect(prospectOf(stateOf(retried, attempting, "paused"))).toBe("held");
+	expect(prospectOf(stateOf(retried, attempting, "unsigned"))).toBe("open");
 	expect(prospectOf(stateOf(retried, { ...delivered, state: "dead_lettered" }))).toBe("over");
 });
 

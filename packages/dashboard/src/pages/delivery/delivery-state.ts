@@ -1,6 +1,7 @@
 import type { AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
 import type { Prospect } from "../../lib/attempts/advice/advice.ts";
+import type { Hold } from "../../lib/text/time.ts";
 import type { OutcomeKind } from "../../ui/deliveries/outcome.tsx";
 import { REFUSALS } from "../logs/sendable.ts";
 
@@ -18,8 +19,8 @@ export interface StandingState {
 	readonly canRetry: boolean;
 	/** When the next attempt is due, ISO 8601; null while it is in progress, or if none follows. */
 	readonly nextAt: string | null;
-	/** Whether the next attempt waits until the webhook is resumed. */
-	readonly isHeld: boolean;
+	/** Why the next attempt waits although it may be due; null if nothing but its time holds it up. */
+	readonly hold: Hold | null;
 }
 
 type Facts = Pick<AttemptSummary, "status" | "next_retry_at">;
@@ -28,16 +29,16 @@ type Known = Pick<Delivery, "state" | "attempt" | "next_retry_at"> &
 
 const GONE = "It can't be replayed, because its webhook was deleted or its event is no longer stored.";
 
-const OVER = { over: true, canRetry: false, nextAt: null, isHeld: false } as const;
+const OVER = { over: true, canRetry: false, nextAt: null, hold: null } as const;
 const DELIVERED = { outcome: "delivered", word: "Delivered", ...OVER } as const;
 const FAILED = { outcome: "failed", word: "Failed", ...OVER } as const;
 const ABANDONED = { outcome: "abandoned", word: "Won't be retried", ...OVER } as const;
 
 /**
  * @param delivery null if it no longer exists, undefined until it is known: then the attempt shows what it can
- * @param isPaused whether its webhook is
+ * @param hold why nothing is sent to its webhook
  */
-export function stateOf(attempt: Facts, delivery: Known | null | undefined, isPaused = false): StandingState {
+export function stateOf(attempt: Facts, delivery: Known | null | undefined, hold: Hold | null = null): StandingState {
 	if (delivery === null) return { ...lastWord(attempt), refusal: GONE };
 	const state = delivery?.state ?? (attempt.status === "retrying" ? "attempting" : attempt.status);
 	switch (state) {
@@ -51,14 +52,14 @@ export function stateOf(attempt: Facts, delivery: Known | null | undefined, isPa
 			return { ...FAILED, canDismiss: delivery?.state === "dead_lettered", refusal: null };
 		case "attempting": {
 			const { next_retry_at: nextAt } = delivery ?? attempt;
-			const refusal = isPaused ? REFUSALS.paused : REFUSALS.inProgress;
-			const rest = { over: false, refusal, nextAt, isHeld: isPaused };
+			const refusal = REFUSALS[hold ?? "inProgress"];
+			const rest = { over: false, refusal, nextAt, hold };
 			return delivery?.attempt === 1
-				? { outcome: "waiting", word: isPaused ? "Waiting" : "On its way", canRetry: false, ...rest }
+				? { outcome: "waiting", word: hold === null ? "On its way" : "Waiting", canRetry: false, ...rest }
 				: {
 						outcome: "retrying",
-						word: nextAt === null && !isPaused ? "Being sent" : "Waiting",
-						canRetry: nextAt !== null && !isPaused,
+						word: nextAt === null && hold === null ? "Being sent" : "Waiting",
+						canRetry: nextAt !== null && hold === null,
 						...rest,
 					};
 		}
@@ -66,9 +67,9 @@ export function stateOf(attempt: Facts, delivery: Known | null | undefined, isPa
 }
 
 /** What advice about one of the delivery's attempts depends on. */
-export function prospectOf({ outcome, over, isHeld }: StandingState): Prospect {
+export function prospectOf({ outcome, over, hold }: StandingState): Prospect {
 	if (outcome === "delivered") return "delivered";
-	return over ? "over" : isHeld ? "held" : "open";
+	return over ? "over" : hold === "paused" ? "held" : "open";
 }
 
 function lastWord({ status }: Facts): Omit<StandingState, "refusal"> {

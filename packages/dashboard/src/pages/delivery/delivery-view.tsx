@@ -52,8 +52,8 @@ export function DeliveryView(props: DeliveryViewProps) {
 	const plan = useSession();
 	const { data: gone } = useQuery({ ...deletedWebhooksQuery(projectId), enabled: webhook === null });
 	const deleted = gone?.find(({ id }) => id === attempt.webhook_id);
-	const { isHeld } = state;
-	const lines = useMemo(() => buildTrack(attempts, delivery, plan, isHeld), [attempts, delivery, plan, isHeld]);
+	const { hold } = state;
+	const lines = useMemo(() => buildTrack(attempts, delivery, plan, hold), [attempts, delivery, plan, hold]);
 	const isFollowed = attempts.some(
 		(one) => one.replay > attempt.replay || (one.replay === attempt.replay && one.attempt > attempt.attempt),
 	);

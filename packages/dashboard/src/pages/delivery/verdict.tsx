@@ -60,7 +60,9 @@ function Outlook({ attempt, state, isNewest, tries }: VerdictProps & { tries: re
 			: "Later attempts were made: see the timeline.";
 	}
 	if (!state.over) {
-		if (state.isHeld) return "The next attempt is made once the webhook is resumed.";
+		if (state.hold === "paused") return "The next attempt is made once the webhook is resumed.";
+		if (state.hold === "unsigned")
+			return "The next attempt is made once the service can sign it: see the webhook's page.";
 		return state.nextAt === null ? (
 			"The next attempt is in progress."
 		) : (

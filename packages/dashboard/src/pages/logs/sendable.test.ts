@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { deliveryKey } from "../../api/deliveries.ts";
-import { sendableOf } from "./sendable.ts";
-import type { SendState } from "./use-log-page.ts";
+import { type SendState, sendableOf } from "./sendable.ts";
 
 const STATES: Readonly<Record<string, SendState>> = {
 	wh_a: "active",
 	wh_p: "paused",
+	wh_s: "unsigned",
 	wh_d: "deleted",
 	wh_u: "unknown",
 };
@@ -30,8 +30,9 @@ test("waiting deliveries are retried, and others replayed, each once", () => {
 	expect(sendable()).toEqual({ retry: [], replay: [] });
 });
 
-test("deleted webhooks get nothing, and paused ones no retries", () => {
+test("deleted webhooks get nothing, and those that are paused or lack a secret no retries", () => {
 	expect(sendable(row("wh_d", "1", true), row("wh_d", "2"))).toEqual({ retry: [], replay: [] });
 	expect(sendable(row("wh_p", "1", true), row("wh_p", "2"))).toEqual({ retry: [], replay: ["wh_p 2"] });
+	expect(sendable(row("wh_s", "1", true), row("wh_s", "2"))).toEqual({ retry: [], replay: ["wh_s 2"] });
 	expect(sendable(row("wh_u", "1", true), row("wh_u", "2"))).toEqual({ retry: ["wh_u 1"], replay: ["wh_u 2"] });
 });

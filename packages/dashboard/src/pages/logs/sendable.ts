@@ -1,10 +1,18 @@
 import { type DeliveryId, deliveryKey } from "../../api/deliveries.ts";
-import type { SendState } from "./use-log-page.ts";
+import type { Hold } from "../../lib/text/time.ts";
+
+/** Whether a webhook still sends: `unknown` until its project's webhooks are loaded. */
+export type SendState = "active" | Hold | "deleted" | "unknown";
+
+/** Why a webhook that exists sends nothing; null if it does. */
+export const holdIn = (state: SendState): Hold | null => (state === "paused" || state === "unsigned" ? state : null);
 
 /** Why a delivery isn't sent again now. */
 export const REFUSALS = {
 	deleted: "It can't be sent again, because its webhook was deleted.",
 	paused: "Its webhook is paused. It will be sent once the webhook is resumed.",
+	unsigned:
+		"The service can't read its webhook's signing secret. It will be sent once the secret is rotated or restored.",
 	inProgress: "It's still being attempted. You can replay it once that's finished.",
 } as const;
 
@@ -15,7 +23,7 @@ export const uniqueDeliveries = (rows: readonly DeliveryId[]): readonly Delivery
 
 /**
  * Which deliveries of the selected rows can be retried now, because they wait for a retry, and which others can be sent
- * again. Deleted webhooks get nothing, and paused ones no retries.
+ * again. Deleted webhooks get nothing, and those that are paused or lack a secret no retries.
  */
 export function sendableOf<Row extends DeliveryId>(
 	selected: readonly Row[],
@@ -26,7 +34,7 @@ export function sendableOf<Row extends DeliveryId>(
 	const waiting = uniqueDeliveries(known.filter(isWaiting));
 	const keys = new Set(waiting.map(deliveryKey));
 	return {
-		retry: waiting.filter(({ webhook_id }) => stateOf(webhook_id) !== "paused"),
+		retry: waiting.filter(({ webhook_id }) => holdIn(stateOf(webhook_id)) === null),
 		replay: uniqueDeliveries(known).filter((delivery) => !keys.has(deliveryKey(delivery))),
 	};
 }

@@ -3,6 +3,7 @@ import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { type DeletedWebhook, deletedWebhooksQuery, type Webhook, webhooksQuery } from "../../api/webhooks.ts";
+import { holdOf } from "../../lib/health/health-facts.ts";
 import { deletedName, webhookName } from "../../lib/health/webhook-name.ts";
 import { useAttention } from "../../ui/hooks/use-attention.ts";
 import { useScrolled } from "../../ui/hooks/use-scrolled.ts";
@@ -10,6 +11,7 @@ import { useBeside, useNarrow } from "../../ui/hooks/use-width.ts";
 import type { AttemptPlaces } from "./attempts/attempt-link.tsx";
 import type { NameOf } from "./filters/filter-words.ts";
 import type { LogsSearch } from "./search.ts";
+import type { SendState } from "./sendable.ts";
 import { useLogsSearch } from "./use-logs-search.ts";
 import { useSelection } from "./use-selection.ts";
 
@@ -89,9 +91,6 @@ interface KnownWebhooks {
 	readonly deleted: readonly DeletedWebhook[] | undefined;
 }
 
-/** Whether a webhook still sends: `unknown` until its project's webhooks are loaded. */
-export type SendState = Webhook["status"] | "deleted" | "unknown";
-
 /** Names webhooks; deleted ones by the host in a row, which `urlOf` finds, until their names are known. */
 export function useNames({ webhooks, deleted }: KnownWebhooks, urlOf: (webhookId: string) => string | undefined) {
 	return useMemo(() => {
@@ -102,7 +101,11 @@ export function useNames({ webhooks, deleted }: KnownWebhooks, urlOf: (webhookId
 			if (webhook !== undefined) return webhookName(webhook);
 			return webhooks === undefined ? "…" : deletedName(deletedById.get(id), urlOf(id));
 		};
-		const stateOf = (id: string): SendState => byId.get(id)?.status ?? (webhooks === undefined ? "unknown" : "deleted");
+		const stateOf = (id: string): SendState => {
+			const webhook = byId.get(id);
+			if (webhook !== undefined) return holdOf(webhook) ?? "active";
+			return webhooks === undefined ? "unknown" : "deleted";
+		};
 		return { nameOf, stateOf };
 	}, [webhooks, deleted, urlOf]);
 }

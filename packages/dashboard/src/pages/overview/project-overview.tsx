@@ -7,7 +7,7 @@ import { type Health, healthQuery, type Incident, waitingQuery } from "../../api
 import { useSession } from "../../api/session.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../api/stats.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
-import { deliveriesWaiting, isOlderThanLog, waitingSince } from "../../lib/health/health-facts.ts";
+import { deliveriesWaiting, holdOf, isOlderThanLog, waitingSince } from "../../lib/health/health-facts.ts";
 import { checklist } from "../../lib/health/health-figures.ts";
 import { projectSentence } from "../../lib/health/project-words.ts";
 import { webhookName } from "../../lib/health/webhook-name.ts";
@@ -92,8 +92,11 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 		const search = { since: at, until, test: false, view: "attempts" } as const;
 		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search });
 	};
-	const isPaused = (id: string) => byId.get(id)?.status === "paused";
-	const nextDue = waiting.data?.find(({ webhook_id }) => !isPaused(webhook_id))?.due_at;
+	const holdOfId = (id: string) => {
+		const webhook = byId.get(id);
+		return webhook === undefined ? null : holdOf(webhook);
+	};
+	const nextDue = waiting.data?.find(({ webhook_id }) => holdOfId(webhook_id) === null)?.due_at;
 	const header = (
 		<PageHeader title={name}>
 			{known ? (
@@ -182,7 +185,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 					<WaitingList
 						projectId={projectId}
 						waiting={waiting.data}
-						isPaused={isPaused}
+						holdOf={holdOfId}
 						nameOf={(id) => {
 							const webhook = byId.get(id);
 							return webhook === undefined ? "a deleted webhook" : webhookName(webhook);

@@ -11,7 +11,7 @@ import { OrderId } from "../../../ui/deliveries/order-id.tsx";
 import type { Column } from "../../../ui/page/data-table.tsx";
 import { When } from "../../../ui/when.tsx";
 import type { NameOf } from "../filters/filter-words.ts";
-import type { SendState } from "../use-log-page.ts";
+import { holdIn, type SendState } from "../sendable.ts";
 import type { Selection } from "../use-selection.ts";
 import { AttemptLink } from "./attempt-link.tsx";
 import classes from "./attempts.module.css";
@@ -144,7 +144,7 @@ export function NextRetryCell({ attempt, webhook, label }: NextRetryProps) {
 	if (at === null || !isPending(attempt) || webhook === "deleted") return <span className={classes.quiet}>–</span>;
 	return (
 		<span className={classes.due}>
-			{label} <When at={at} words={(due, now) => dueWords(due, now, { paused: webhook === "paused" })} />
+			{label} <When at={at} words={(due, now) => dueWords(due, now, holdIn(webhook))} />
 		</span>
 	);
 }

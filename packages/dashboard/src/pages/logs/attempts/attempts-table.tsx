@@ -6,7 +6,7 @@ import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
 import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
 import { When } from "../../../ui/when.tsx";
 import type { NameOf } from "../filters/filter-words.ts";
-import type { SendState } from "../use-log-page.ts";
+import type { SendState } from "../sendable.ts";
 import type { Selection } from "../use-selection.ts";
 import { DurationCell, EventCell, NameCell, NextRetryCell, ResponseCell, selectColumn } from "./attempt-cells.tsx";
 

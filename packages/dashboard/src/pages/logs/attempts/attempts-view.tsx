@@ -15,7 +15,7 @@ import { useRetry } from "../actions/use-retry.ts";
 import { logSentence } from "../filters/filter-words.ts";
 import { type Asked, LogFrame } from "../log-frame.tsx";
 import { LogToolbar, NewerButton } from "../log-toolbar.tsx";
-import { REFUSALS, sendableOf, uniqueDeliveries } from "../sendable.ts";
+import { holdIn, REFUSALS, sendableOf, uniqueDeliveries } from "../sendable.ts";
 import { useLogPage, useNames } from "../use-log-page.ts";
 import { AttemptCards } from "./attempt-cards.tsx";
 import { isPending } from "./attempt-cells.tsx";
@@ -41,7 +41,8 @@ export function AttemptsView() {
 		if (webhook === "deleted") return notifyUndone(REFUSALS.deleted);
 		const deliveries = uniqueDeliveries([row]);
 		if (isPending(row)) {
-			if (webhook === "paused") return notifyUndone(REFUSALS.paused);
+			const hold = holdIn(webhook);
+			if (hold !== null) return notifyUndone(REFUSALS[hold]);
 			if (isDue(Date.parse(row.next_retry_at ?? ""), serverNow())) return notifyUndone(REFUSALS.inProgress);
 			return void retry(deliveries, row);
 		}

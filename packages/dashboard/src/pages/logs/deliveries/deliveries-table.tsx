@@ -15,7 +15,7 @@ import { EventDetails, NameCell, ResponseCell, selectColumn } from "../attempts/
 import { AttemptLink } from "../attempts/attempt-link.tsx";
 import classes from "../attempts/attempts.module.css";
 import type { NameOf } from "../filters/filter-words.ts";
-import type { SendState } from "../use-log-page.ts";
+import { holdIn, type SendState } from "../sendable.ts";
 import type { Selection } from "../use-selection.ts";
 import { seriesKey } from "./use-deliveries.ts";
 
@@ -167,7 +167,7 @@ export function NextRetry({ row, webhook, name, onReplay, onRetried }: NextRetry
 	const { may } = useRole();
 	const { state, next_retry_at, last_attempt } = row;
 	const what = rowWords(row, name);
-	const paused = webhook === "paused";
+	const hold = holdIn(webhook);
 	// A deleted webhook gets no more requests.
 	if (webhook === "deleted") return <span className={classes.quiet}>–</span>;
 	if (state === "failed" && isOpen(row) && may("developer"))
@@ -175,8 +175,8 @@ export function NextRetry({ row, webhook, name, onReplay, onRetried }: NextRetry
 	if (state !== "waiting" || next_retry_at === null) return <span className={classes.quiet}>–</span>;
 	return (
 		<span className={classes.next}>
-			<When at={next_retry_at} words={(at, now) => dueWords(at, now, { paused })} />
-			{paused || last_attempt === null ? null : (
+			<When at={next_retry_at} words={(at, now) => dueWords(at, now, hold)} />
+			{hold !== null || last_attempt === null ? null : (
 				<RetryNow projectId={projectId} delivery={row} dueAt={next_retry_at} inRow what={what} onDone={onRetried} />
 			)}
 			{row.test ? <CancelTest projectId={projectId} delivery={row} inRowOf={what} onDone={onRetried} /> : null}

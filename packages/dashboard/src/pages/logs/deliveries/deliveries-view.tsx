@@ -12,7 +12,7 @@ import { useRetry } from "../actions/use-retry.ts";
 import { type Asked, LogFrame } from "../log-frame.tsx";
 import { LogToolbar } from "../log-toolbar.tsx";
 import { isFiltered } from "../search.ts";
-import { REFUSALS, sendableOf, uniqueDeliveries } from "../sendable.ts";
+import { holdIn, REFUSALS, sendableOf, uniqueDeliveries } from "../sendable.ts";
 import { useLogPage, useNames } from "../use-log-page.ts";
 import { type DeliveriesProps, DeliveriesTable, isOpen } from "./deliveries-table.tsx";
 import { DeliveryCards } from "./delivery-cards.tsx";
@@ -64,8 +64,10 @@ export function DeliveriesView() {
 		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
 		const webhook = stateOf(row.webhook_id);
 		if (webhook === "deleted") return notifyUndone(REFUSALS.deleted);
-		if (row.state === "waiting")
-			return webhook === "paused" ? notifyUndone(REFUSALS.paused) : void retry(uniqueDeliveries([row]), row);
+		if (row.state === "waiting") {
+			const hold = holdIn(webhook);
+			return hold === null ? void retry(uniqueDeliveries([row]), row) : notifyUndone(REFUSALS[hold]);
+		}
 		askToReplay(row);
 	};
 

@@ -3,7 +3,7 @@ import type { Waiting } from "../../../api/health.ts";
 import { useSession } from "../../../api/session.ts";
 import { rowWords } from "../../../lib/attempts/event-words.ts";
 import { seriesLength } from "../../../lib/attempts/track.ts";
-import { dueWords } from "../../../lib/text/time.ts";
+import { dueWords, type Hold } from "../../../lib/text/time.ts";
 import { CancelTest } from "../../../ui/deliveries/cancel-test.tsx";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
@@ -17,7 +17,7 @@ import classes from "./activity-lists.module.css";
 interface WaitingListProps {
 	projectId: string;
 	waiting: readonly Waiting[];
-	isPaused: (webhookId: string) => boolean;
+	holdOf: (webhookId: string) => Hold | null;
 	/** A webhook's display name, if there are several. */
 	nameOf?: (webhookId: string) => string;
 }
@@ -28,7 +28,7 @@ const LABEL = { retry: "Retry", replay: "Replay", requested: "On request" } as c
 >;
 
 /** Retries and replays, soonest first. */
-export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingListProps) {
+export function WaitingList({ projectId, waiting, holdOf, nameOf }: WaitingListProps) {
 	const plan = useSession();
 	return (
 		<ul className={classes.waiting} data-named={nameOf !== undefined || undefined}>
@@ -59,7 +59,7 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 					<span className={classes.due}>
 						<span className={classes.when}>
 							attempt {attempt} of {seriesLength({ attempt: attempt - 1, status: "retrying", error_code: null }, plan)},{" "}
-							<When at={due_at} words={(at, now) => dueWords(at, now, { paused: isPaused(webhook_id) })} />
+							<When at={due_at} words={(at, now) => dueWords(at, now, holdOf(webhook_id))} />
 						</span>
 						<span className={classes.actions}>
 							{test ? (
@@ -69,7 +69,7 @@ export function WaitingList({ projectId, waiting, isPaused, nameOf }: WaitingLis
 									inRowOf={rowWords({ event_id, event_type, order_id }, nameOf?.(webhook_id))}
 								/>
 							) : null}
-							{queue !== "retry" || isPaused(webhook_id) ? null : (
+							{queue !== "retry" || holdOf(webhook_id) !== null ? null : (
 								<RetryNow
 									projectId={projectId}
 									delivery={{ webhook_id, event_id, event_type, order_id }}

@@ -2,7 +2,7 @@ import { Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type Health, waitingQuery } from "../../../api/health.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
-import { waitingSince } from "../../../lib/health/health-facts.ts";
+import { holdOf, waitingSince } from "../../../lib/health/health-facts.ts";
 import { pendingSentence } from "../../../lib/health/webhook-words.ts";
 import { formatCount } from "../../../lib/text/numbers.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
@@ -35,7 +35,7 @@ export function WaitingSection({ projectId, webhook, health }: WaitingSectionPro
 				<Stack gap="sm">
 					<Text size="sm">{pendingSentence(health, now)}</Text>
 					{data.length === 0 ? null : (
-						<WaitingList projectId={projectId} waiting={data} isPaused={() => webhook.status === "paused"} />
+						<WaitingList projectId={projectId} waiting={data} holdOf={() => holdOf(webhook)} />
 					)}
 					{more > 0 && data.length > 0 ? (
 						<AnchorLink
