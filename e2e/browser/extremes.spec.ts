@@ -160,6 +160,9 @@ test("a name without spaces leaves room for the buttons next to it", async ({ da
 	await theirs.goto(await invite());
 	const join = theirs.getByRole("button", { name: `Join as ${name}` });
 	await expect(join).toBeInViewport({ ratio: 1 });
+	// Only the middle of its lines was in sight.
+	const hidden = await join.getByText(name).evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight);
+	expect(hidden).toBe(0);
 	await expect(theirs.getByText(name, { exact: true })).toBeInViewport({ ratio: 1 });
 
 	// Lists of what they created have their name, too.

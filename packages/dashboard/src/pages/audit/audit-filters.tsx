@@ -26,6 +26,7 @@ interface AuditFiltersProps {
 export function AuditFilters({ search, onChange, entries }: AuditFiltersProps) {
 	const field = (name: keyof AuditSearch) => ({
 		className: classes.field,
+		classNames: { option: classes.option },
 		value: search[name] ?? null,
 		onChange: (value: string | null) => {
 			const { [name]: _, ...others } = search;

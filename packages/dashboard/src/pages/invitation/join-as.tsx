@@ -37,8 +37,11 @@ export function JoinAs({ token, account, projectId }: JoinAsProps) {
 				</div>
 			</Group>
 			{problem === null ? null : <ErrorState error={problem} />}
-			{/* The whole name is above. */}
-			<Button loading={busy} onClick={() => void attempt(join)} classNames={{ label: classes.label }}>
+			<Button
+				loading={busy}
+				onClick={() => void attempt(join)}
+				classNames={{ root: classes.button, label: classes.label }}
+			>
 				Join as {isolated(account.name)}
 			</Button>
 			<Button variant="subtle" disabled={busy} onClick={() => void attempt(signOut)}>
