@@ -54,6 +54,20 @@ export const NET = [
 			only: "in each round",
 			why: "Hosts with two addresses that take longer than a second to accept are never connected to.",
 		},
+		{
+			name: "dial-same-addresses-first",
+			find: "if (dialed instanceof Error) this.#rotate();",
+			replace: "",
+			only: "after a failure",
+			why: "If eight addresses of a host are dead, the others are never tried.",
+		},
+		{
+			name: "dial-same-addresses-in-time",
+			find: "if (!this.#over) this.#rotate();",
+			replace: "",
+			only: "runs out of time",
+			why: "If addresses that don't respond take all of an attempt's time, the others are never tried.",
+		},
 	]),
 	...of("server/src/net/connections.ts", inNet("connections"), [
 		{

@@ -383,6 +383,8 @@ export const RECEIVERS = {
 	/** Addresses of a host tried in one attempt, and how many are examined to find those: name servers may send thousands. */
 	addresses: 8,
 	addressesExamined: 64,
+	/** Hosts of which it is kept with which address the next connection begins. */
+	firstAddresses: 1_000,
 	/**
 	 * Connections to one host and port kept open between sends: as many as fast sends may have had in flight. With fewer,
 	 * a burst of responses closes connections that the next sends open again.

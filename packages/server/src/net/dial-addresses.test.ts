@@ -11,6 +11,8 @@ const SILENT = "192.0.2.3";
 const SILENT_TOO = "192.0.2.4";
 const REFUSING = "192.0.2.5";
 const LATE_REFUSING = "192.0.2.6";
+/** Begins addresses that refuse. */
+const REFUSING_NET = "203.0.113.";
 /** This machine has no IPv6. */
 const IPV6 = "2001:db8::1";
 /** When the kernel's second SYN is answered, if the first one was lost. */
@@ -45,9 +47,12 @@ class FakeSocket extends EventEmitter {
 }
 
 /** Dials a host with these addresses, and lets this much time pass. */
-async function dial(addresses: readonly string[], ms: number) {
+const dial = (addresses: readonly string[], ms: number) => dialing(addresses)(ms);
+
+/** The same, several times with one dialer: after `ms`, a connection that isn't made is abandoned. */
+function dialing(addresses: readonly string[]) {
 	const clock = new VirtualClock();
-	const sockets: FakeSocket[] = [];
+	let sockets: FakeSocket[] = [];
 	const behaviors: Record<string, (socket: FakeSocket) => void> = {
 		[SLOW]: (socket) => clock.setTimeout(() => socket.accept(), SLOW_MS),
 		[QUICK]: (socket) => clock.setTimeout(() => socket.accept(), 1),
@@ -59,6 +64,7 @@ async function dial(addresses: readonly string[], ms: number) {
 		const socket = new FakeSocket(host);
 		sockets.push(socket);
 		behaviors[host]?.(socket);
+		if (host.startsWith(REFUSING_NET)) behaviors[REFUSING]!(socket);
 		return socket as unknown as Socket;
 	};
 	const dialer = createDialer({
@@ -68,20 +74,24 @@ async function dial(addresses: readonly string[], ms: number) {
 		connect,
 		interfaces: () => ({ eth0: [{ family: "IPv4", internal: false, address: "198.51.100.7" }] as never }),
 	});
-	let outcome: string | null = null;
-	const dialing = dialer.dial({
-		hostname: "host.example",
-		port: 443,
-		owner: "proj_1",
-		done: (dialed) => {
-			outcome = dialed instanceof Error ? reasonOf(dialed) : (dialed as unknown as FakeSocket).address;
-		},
-		received: () => true,
-	});
-	onTestFinished(() => dialing.cancel());
-	for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
-	clock.advance(ms);
-	return { outcome: outcome as string | null, tried: sockets.map(({ address }) => address), sockets };
+	return async (ms: number, { cancel = false } = {}) => {
+		sockets = [];
+		let outcome: string | null = null;
+		const one = dialer.dial({
+			hostname: "host.example",
+			port: 443,
+			owner: "proj_1",
+			done: (dialed) => {
+				outcome = dialed instanceof Error ? reasonOf(dialed) : (dialed as unknown as FakeSocket).address;
+			},
+			received: () => true,
+		});
+		onTestFinished(() => one.cancel());
+		for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+		clock.advance(ms);
+		if (cancel) one.cancel();
+		return { outcome: outcome as string | null, tried: sockets.map(({ address }) => address), sockets };
+	};
 }
 
 test("an address that accepts late is left for the next one, if that accepts", async () => {
@@ -111,4 +121,28 @@ test("what an address says in its last try counts", async () => {
 		outcome: "connection_refused",
 		tried: [LATE_REFUSING, IPV6, LATE_REFUSING],
 	});
+});
+
+// The others were never tried, however often the delivery was.
+test("after a failure, the next connection begins with the addresses that weren't tried", async () => {
+	const refusing = Array.from({ length: 20 }, (_, n) => `${REFUSING_NET}${n}`);
+	const again = dialing([...refusing, QUICK, SILENT]);
+	expect(await again(100)).toMatchObject({ outcome: "connection_refused", tried: refusing.slice(0, 8) });
+	expect(await again(100)).toMatchObject({ outcome: "connection_refused", tried: refusing.slice(8, 16) });
+	expect(await again(100)).toMatchObject({ outcome: QUICK, tried: [...refusing.slice(16), QUICK] });
+	// It stays with what works.
+	expect(await again(100)).toMatchObject({ outcome: QUICK, tried: [QUICK] });
+});
+
+test("an attempt that runs out of time leaves the other addresses to the next one", async () => {
+	const again = dialing([SILENT, SILENT_TOO, "192.0.2.7", QUICK]);
+	expect(await again(1_500, { cancel: true })).toMatchObject({ outcome: null, tried: [SILENT, SILENT_TOO] });
+	expect(await again(1_500)).toMatchObject({ outcome: QUICK, tried: ["192.0.2.7", QUICK] });
+	// The order of name servers again: they may spread the load.
+	expect(await again(1_500, { cancel: true })).toMatchObject({ outcome: null, tried: [SILENT, SILENT_TOO] });
+});
+
+test("what was tried without a connection is tried again if nothing else works", async () => {
+	const again = dialing([REFUSING, `${REFUSING_NET}1`]);
+	for (let n = 0; n < 3; n++) expect((await again(100)).tried).toEqual([REFUSING, `${REFUSING_NET}1`]);
 });

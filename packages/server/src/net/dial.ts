@@ -4,6 +4,7 @@ import { type Clock, STOOD_STILL_MS, Stopwatch, type Timer } from "../base/clock
 import { Turns } from "../base/turns.ts";
 import type { Guard } from "./egress.ts";
 import { asError, SendFailure, ShortageFailure, shortageOf } from "./errors.ts";
+import { FirstAddress } from "./first-address.ts";
 import type { Resolver } from "./resolver.ts";
 import type { Shortages } from "./shortages.ts";
 import { type Connect, type Interfaces, isFamilyMissing, type Socket } from "./socket.ts";
@@ -80,6 +81,7 @@ interface Candidate {
 interface Shared extends DialerOptions {
 	readonly tls: TlsConnector;
 	readonly turns: Turns;
+	readonly firstAddress: FirstAddress;
 }
 
 export function createDialer(options: DialerOptions): Dialer {
@@ -87,6 +89,7 @@ export function createDialer(options: DialerOptions): Dialer {
 		...options,
 		tls: new TlsConnector(options.clock, options.connect ?? createConnect(options.extraCa)),
 		turns: new Turns(SENDS.dialMsPerTurn, options.clock),
+		firstAddress: new FirstAddress(),
 	};
 	return {
 		dial(request) {
@@ -116,8 +119,12 @@ class Dial implements Dialing, HandshakeUser {
 	readonly #request: DialRequest;
 	/** `name:port` */
 	readonly #host: string;
-	/** Addresses to try, in order. */
+	/** All addresses of the host. */
+	#addresses: readonly string[] = [];
+	/** Those to try, in order. */
 	readonly #left: Candidate[] = [];
+	/** The last address that was tried for the first time. */
+	#lastTried: string | null = null;
 	/** The one being tried. */
 	#candidate: Candidate | null = null;
 	readonly #errors: Error[] = [];
@@ -145,7 +152,9 @@ class Dial implements Dialing, HandshakeUser {
 
 	async start(): Promise<void> {
 		try {
-			for (const address of await this.#resolve()) this.#left.push({ address, limitMs: NEXT_ADDRESS_AFTER_MS });
+			this.#addresses = await this.#resolve();
+			for (const address of this.#shared.firstAddress.choose(this.#request.hostname, this.#addresses))
+				this.#left.push({ address, limitMs: NEXT_ADDRESS_AFTER_MS });
 			this.resolving = false;
 			if (this.#over) return;
 			const { handshakes } = this.#shared;
@@ -194,6 +203,7 @@ class Dial implements Dialing, HandshakeUser {
 	}
 
 	cancel(): void {
+		if (!this.#over) this.#rotate();
 		this.#over = true;
 		this.#timer?.cancel();
 		this.#socket?.destroy();
@@ -219,6 +229,7 @@ class Dial implements Dialing, HandshakeUser {
 				return;
 			}
 			this.#candidate = candidate;
+			if (candidate.limitMs === NEXT_ADDRESS_AFTER_MS) this.#lastTried = candidate.address;
 			try {
 				this.#connect(candidate);
 				return;
@@ -254,6 +265,7 @@ class Dial implements Dialing, HandshakeUser {
 		socket.once("connect", () => {
 			this.#accepted = true;
 			this.#timer?.cancel();
+			this.#shared.firstAddress.accepted(this.#request.hostname, this.#addresses, candidate.address);
 			for (const shortage of [...NEEDED, "ports"] as const) this.#shared.shortages?.passed(shortage);
 		});
 		socket.once("secureConnect", () => this.#secured(socket));
@@ -313,8 +325,15 @@ class Dial implements Dialing, HandshakeUser {
 		socket?.destroy();
 	}
 
+	/** Unless an address has accepted, the next connection begins with one that wasn't tried. */
+	#rotate(): void {
+		if (this.#accepted || this.#lastTried === null) return;
+		this.#shared.firstAddress.failed(this.#request.hostname, this.#addresses, this.#lastTried);
+	}
+
 	#end(dialed: Socket | Error): void {
 		if (this.#over) return;
+		if (dialed instanceof Error) this.#rotate();
 		this.#over = true;
 		this.#certificate = null;
 		this.#timer?.cancel();

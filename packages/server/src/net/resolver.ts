@@ -21,7 +21,7 @@ import type { Shortages } from "./shortages.ts";
 export interface Resolver {
 	/**
 	 * The addresses of a name (lower case, no trailing dot) that the guard permits, in the order in which to try them; at
-	 * least one, at most {@link RECEIVERS.addresses}. Of a name with very many, only the first ones are examined.
+	 * least one. Of a name with very many, only the first {@link RECEIVERS.addressesExamined} are examined.
 	 * @throws SendFailure `dns_not_found`, `dns_failed`, `address_not_public` or `address_not_allowed`; ShortageFailure
 	 *   if none of the machine's name servers responds
 	 */
@@ -104,7 +104,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 			const dns = refused === "address_not_public" ? "only_private" : "only_denied";
 			throw new SendFailure(refused, `${hostname} has no address that requests may go to`, { details: { dns } });
 		}
-		return permitted.slice(0, RECEIVERS.addresses);
+		return permitted;
 	}
 
 	async function askServers(hostname: string): Promise<readonly string[]> {
