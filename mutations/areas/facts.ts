@@ -40,6 +40,14 @@ export const FACTS = [
 			why: "Refused baskets keep others that are claimed with them from being abandoned.",
 		},
 		{
+			name: "basket-timer-refused-first",
+			find: "await this.#abandonDue(pass, this.#refused)",
+			replace: "await this.#abandonDue(pass)",
+			tests: inStore("baskets"),
+			only: "delays those of others",
+			why: "A project with many refused baskets delays those of all others for minutes.",
+		},
+		{
 			name: "basket-timer-each-alone",
 			find: "if (failed === MAX_FAILED) {",
 			replace: "if (failed < 0) {",

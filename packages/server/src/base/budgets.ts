@@ -519,6 +519,9 @@ export const COMMITS = {
 	sqliteBytes: 4 * MIB,
 } as const;
 
+/** Projects whose abandoned baskets wait for those of all others, because storage refused some of them. */
+export const BASKETS = { refusedProjects: 100 } as const;
+
 /** A step of retention: it deletes a range, then pauses for publishing and settling. */
 export const RETENTION = {
 	/** Rows examined: enough that little is written for each, and few enough to cause no noticeable wait. */

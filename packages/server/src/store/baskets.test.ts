@@ -104,6 +104,23 @@ onEachEngine((openStore) => {
 		expect(await world.storage.nextBasketDue()).toBeNull();
 	});
 
+	// Each pass tries a few hundred: with a hundred thousand, the others waited for half an hour.
+	test("a project whose baskets are all refused delays those of others by no pass", async () => {
+		const other = await world.project();
+		const poison = Array.from({ length: 600 }, (_, i) => `poison${i}`);
+		await Promise.all(poison.map((id) => touch(id)));
+		await world.database.refuse("poison");
+		await world.advanceTo(begin + 1);
+		await world.store.baskets.touch(other, "elsewhere", { items: ITEMS });
+		await world.advanceTo(begin + 1 + IDLE_MS);
+		// The refused ones are due, too, all of them before this one.
+		await world.advanceTo(begin + IDLE_MS + 5_000);
+		expect(await world.types(other)).toEqual(["basket.abandoned"]);
+		await world.database.refuseNothing();
+		await world.advanceTo(begin + IDLE_MS + MINUTES);
+		expect(await world.types(project)).toHaveLength(poison.length);
+	});
+
 	test("several nodes abandon each basket once, however many are due together", async () => {
 		await world.stop();
 		const ids = Array.from({ length: 300 }, (_, i) => `b${i}`);

@@ -1,3 +1,4 @@
+import { BASKETS } from "../base/budgets.ts";
 import { type Clock, LONGEST_WAIT_MS, type Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -102,6 +103,7 @@ export interface BasketTimerOptions {
  * different ones, and a basket is abandoned only if it wasn't touched or abandoned meanwhile. One that was claimed but
  * not abandoned (the node died, or storage refuses its event) becomes due again later, after those that were due before.
  * Each search for events that storage accepts begins with other baskets, so refused ones don't block others for long.
+ * Projects whose baskets were refused get their turn last, so they don't delay others.
  */
 export class BasketTimer {
 	readonly #options: BasketTimerOptions;
@@ -111,6 +113,8 @@ export class BasketTimer {
 	#stopped = false;
 	/** How often it has looked for baskets whose events storage accepts. */
 	#searches = 0;
+	/** Projects of which a basket was refused when last tried. */
+	readonly #refused = new Set<string>();
 
 	constructor(options: BasketTimerOptions) {
 		this.#options = options;
@@ -157,9 +161,10 @@ export class BasketTimer {
 	async #look(): Promise<number> {
 		const { recorder, logger, clock, isTrusted } = this.#options;
 		if (isTrusted?.() === false) return clock.now() + TRY_AGAIN_MS;
-		const pass: Pass = { locked: new Set(), abandoned: 0, refused: 0, refusal: null };
+		const pass: Pass = { locked: new Set(), failed: 0, abandoned: 0, refused: 0, refusal: null };
 		try {
-			const isComplete = await this.#abandonDue(pass);
+			let isComplete = await this.#abandonDue(pass, this.#refused);
+			if (isComplete && this.#refused.size > 0) isComplete = await this.#abandonDue(pass);
 			if (!isComplete) return clock.now() + TRY_AGAIN_MS;
 			return (await recorder.storage.nextBasketDue()) ?? Number.POSITIVE_INFINITY;
 		} catch (error) {
@@ -173,20 +178,25 @@ export class BasketTimer {
 		}
 	}
 
-	/** Returns false if it stopped early, because storage refuses all that it tried. */
-	async #abandonDue(pass: Pass): Promise<boolean> {
+	/**
+	 * Returns false if it stopped early, because storage refuses all that it tried.
+	 *
+	 * @param others projects whose baskets are left out, also those that are added meanwhile
+	 */
+	async #abandonDue(pass: Pass, others: ReadonlySet<string> = new Set()): Promise<boolean> {
 		const { recorder } = this.#options;
-		for (let failed = 0; failed < MAX_FAILED; ) {
+		while (pass.failed < MAX_FAILED) {
 			const now = recorder.now();
 			const { abandoned, refused } = pass;
-			const baskets = await recorder.storage.takeDueBaskets({ now, until: now + TRY_AGAIN_MS, limit: BATCH });
+			const due = { now, until: now + TRY_AGAIN_MS, limit: BATCH, except: [...others] };
+			const baskets = await recorder.storage.takeDueBaskets(due);
 			const byProject = Map.groupBy(baskets, ({ projectId }) => projectId);
 			const ends = await Promise.allSettled([...byProject].map(([id, some]) => this.#abandon(id, some, pass)));
 			const rejected = ends.find((end) => end.status === "rejected");
 			if (rejected) throw rejected.reason;
 			if (baskets.length < BATCH || this.#stopped) return true;
-			if (pass.abandoned > abandoned) failed = 0;
-			else if (pass.refused > refused) failed++;
+			if (pass.abandoned > abandoned) pass.failed = 0;
+			else if (pass.refused > refused) pass.failed++;
 		}
 		return false;
 	}
@@ -205,6 +215,7 @@ export class BasketTimer {
 			const appended = await recorder.storage.abandonBaskets({ projectId, baskets: abandoned, at });
 			if (appended.length > 0) engine.appended(projectId, appended);
 			pass.abandoned += baskets.length;
+			this.#refused.delete(projectId);
 			return "done";
 		} catch (error) {
 			if (error instanceof StorageError && (error.code === "locked" || error.code === "busy")) {
@@ -218,6 +229,7 @@ export class BasketTimer {
 			}
 			if (baskets.length > 1) return this.#abandonSingly(projectId, baskets, pass);
 			pass.refused++;
+			if (this.#refused.size < BASKETS.refusedProjects) this.#refused.add(projectId);
 			pass.refusal ??= { err: error, projectId, basketId: baskets[0]!.basketId };
 			return "refused";
 		}
@@ -242,6 +254,8 @@ export class BasketTimer {
 interface Pass {
 	/** Projects whose rows another session holds: their baskets become due again later, and others get their turn. */
 	readonly locked: Set<string>;
+	/** How many batches in a row storage has refused. */
+	failed: number;
 	abandoned: number;
 	/** Baskets that wait because storage refused their events, or those of a few tried before them. */
 	refused: number;

@@ -83,6 +83,7 @@ describe("the statements of all verbs", () => {
 			expect(ranges.map(({ plan }) => [plan["Index Name"], plan["Index Cond"]])).toEqual([
 				["store_baskets_by_due", undefined],
 				["store_baskets_by_due", "(due_at <= $2)"],
+				["store_baskets_by_due", "(due_at <= $2)"],
 			]);
 			// The rows of the range are updated by their physical location.
 			const [changed] = byTime.filter(({ plan }) => plan["TID Cond"] !== undefined);

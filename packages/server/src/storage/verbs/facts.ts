@@ -20,7 +20,18 @@ import {
 } from "../port/facts.ts";
 import type { LogEvent, NewEvent } from "../port/log.ts";
 import type { ProjectRef } from "../port/registry.ts";
-import { among, bytesOf, endUnlocked, greatest, joinByKey, type Query, rowsOf, sql, unlocked } from "./sql.ts";
+import {
+	among,
+	bytesOf,
+	endUnlocked,
+	fragment,
+	greatest,
+	joinByKey,
+	type Query,
+	rowsOf,
+	sql,
+	unlocked,
+} from "./sql.ts";
 import {
 	appendFacts,
 	commit,
@@ -371,6 +382,9 @@ export function* removeBasket(project: number, { basketId }: BasketRef): Steps<"
 }
 
 const BASKETS = unlocked("store_baskets", "no");
+const DUE_BASKET = fragment(`
+	(SELECT p.id FROM posthorn.projects p WHERE p.no = project_no) AS "projectId",
+	basket_id AS "basketId", touched_at AS "touchedAt", data`);
 
 /**
  * Claims baskets of all projects that are due at `now`, the longest overdue, in any order. The same step postpones them
@@ -381,13 +395,20 @@ export function* takeDueBaskets(p: {
 	readonly now: number;
 	readonly until: number;
 	readonly limit: number;
+	/** Ids of projects whose baskets are left out, one by one: each of those that are due is read. */
+	readonly except?: readonly string[];
 }): Steps<DueBasket[]> {
 	const [now, until] = [yield* toDatabaseTime(p.now), yield* toDatabaseTime(p.until)];
+	if (p.except === undefined || p.except.length === 0)
+		return yield* rows<DueBasket>(sql`
+			UPDATE posthorn.store_baskets SET due_at = ${until}
+			WHERE ${BASKETS} WHERE due_at <= ${now} ORDER BY due_at LIMIT ${p.limit}${endUnlocked} RETURNING ${DUE_BASKET}`);
 	return yield* rows<DueBasket>(sql`
 		UPDATE posthorn.store_baskets SET due_at = ${until}
-		WHERE ${BASKETS} WHERE due_at <= ${now} ORDER BY due_at LIMIT ${p.limit}${endUnlocked}
-		RETURNING (SELECT p.id FROM posthorn.projects p WHERE p.no = project_no) AS "projectId",
-			basket_id AS "basketId", touched_at AS "touchedAt", data`);
+		WHERE ${BASKETS} WHERE due_at <= ${now}
+			AND project_no NOT IN (SELECT no FROM posthorn.projects WHERE id ${among(p.except)})
+			ORDER BY due_at LIMIT ${p.limit}${endUnlocked}
+		RETURNING ${DUE_BASKET}`);
 }
 
 /** Null if there is no basket. */

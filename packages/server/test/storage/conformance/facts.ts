@@ -206,6 +206,22 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(await storage.nextBasketDue()).toBeNull();
 		});
 
+		test("baskets of some projects can be left out", async () => {
+			const other = await world.project();
+			const all = [project, other, project, other];
+			for (const [i, projectId] of all.entries())
+				await storage.touchBasket({ projectId, touch: touch(`b${i}`, START + i) });
+			const taken = async (...except: string[]) => {
+				const due = { now: START + 3, until: START + 3, limit: 10, except };
+				return (await storage.takeDueBaskets(due)).map(({ basketId }) => basketId).sort();
+			};
+			expect(await taken(project)).toEqual(["b1", "b3"]);
+			expect(await taken(other, world.id("project"))).toEqual(["b0", "b2"]);
+			expect(await taken(project, other)).toEqual([]);
+			expect(await taken()).toEqual(["b0", "b1", "b2", "b3"]);
+			for (const [i, projectId] of all.entries()) await storage.removeBasket({ projectId, basketId: `b${i}` });
+		});
+
 		test("claimed baskets are abandoned once each, with their events in order, even concurrently", async () => {
 			for (const id of ["a", "b", "c"]) await storage.touchBasket({ projectId: project, touch: touch(id, START + 1) });
 			const taken = await take(START + 1);

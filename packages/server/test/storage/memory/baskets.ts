@@ -37,13 +37,15 @@ export function removeBasket(
 
 export function takeDueBaskets(
 	{ tables, offset }: MemoryNode,
-	{ now, until, limit }: Params<"takeDueBaskets">,
+	{ now, until, limit, except = [] }: Params<"takeDueBaskets">,
 ): DueBasket[] {
 	const due = tables.baskets.by.due.ascending(BEGIN, { ...END, dueAt: offset.toDatabase(now) });
-	return take(due, limit).map((row) => {
+	const projectOf = ({ projectNo }: { readonly projectNo: number }) => tables.projects.get(projectNo)!.id;
+	const others = Iterator.from(due).filter((row) => !except.includes(projectOf(row)));
+	return take(others, limit).map((row) => {
 		tables.baskets.put({ ...row, dueAt: offset.toDatabase(until) });
-		const { projectNo, basketId, touchedAt, data } = row;
-		return { projectId: tables.projects.get(projectNo)!.id, basketId, touchedAt, data };
+		const { basketId, touchedAt, data } = row;
+		return { projectId: projectOf(row), basketId, touchedAt, data };
 	});
 }
 
