@@ -74,9 +74,10 @@ const CUT = "…";
  * characters (UTF-16 code units) is cut off.
  */
 export function inertText(text: string, length: number): string {
-	const clean = text
-		.slice(0, length + 1)
-		.replaceAll("\t", " ")
-		.replace(INVISIBLE, "\ufffd");
-	return clean.length <= length ? clean : clean.slice(0, length - 1).replace(/[\ud800-\udbff]$/, "") + CUT;
+	const beginning = text.slice(0, length + 1);
+	const clean = beginning.replaceAll("\t", " ").replace(INVISIBLE, "\ufffd");
+	// It may have become shorter.
+	return clean.length <= length && beginning.length === text.length
+		? clean
+		: clean.slice(0, length - 1).replace(/[\ud800-\udbff]$/, "") + CUT;
 }

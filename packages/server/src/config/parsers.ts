@@ -95,6 +95,9 @@ const HOME = /^~[\w.-]*\//;
 /** A URL whose password seems to contain a `/` or `#`: an @ in the path, or a fragment, which servers don't get. */
 const CUT_PASSWORD = /^[^/?#]*:\/\/[^/?#]*(?:\/[^?#]*@|.*#)/s;
 
+/** A `?` or `#` in the database's name, which the driver leaves encoded. */
+const UNUSABLE_NAME = /^\w+:\/\/[^/?#]*\/[^?#]*%(?:3f|23)/i;
+
 export function database(text: string): Parsed<DatabaseConfig> {
 	if (text.startsWith("sqlite:")) {
 		const path = text
@@ -114,6 +117,8 @@ export function database(text: string): Parsed<DatabaseConfig> {
 		return mustBe(
 			"postgres://USER:PASSWORD@HOST/DATABASE, with special characters of the password percent-encoded, such as %2F for / and %23 for #",
 		);
+	if (isPostgres && UNUSABLE_NAME.test(text))
+		return mustBe("the URL of a database whose name has no ? or #: the PostgreSQL driver can't connect to others");
 	if (/^postgres(ql)?:\/\/[^/?#]/.test(text)) {
 		const target = new URL(servers[0]!).searchParams.get("target_session_attrs");
 		return target === null || TARGETS.includes(target)

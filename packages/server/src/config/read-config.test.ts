@@ -305,6 +305,15 @@ test("secrets are refused as flags, and not quoted", () => {
 		expect(faultsFor({ database }), database).not.toContainEqual(expect.stringContaining("secret"));
 });
 
+// PostgreSQL said that there is no database "a%3Fb".
+test("refuses a ? or # in a database's name, which the driver can't connect to", () => {
+	for (const name of ["a%3Fb", "a%3fb", "%23"])
+		expect(faultsFor({ database: `postgres://u@h/${name}?application_name=x` })).toEqual([
+			expect.stringContaining("whose name has no ? or #"),
+		]);
+	expect(faultsFor({ database: "postgres://u@h/d?application_name=%3F%23" }).join()).not.toContain("name has no");
+});
+
 test("a database URL may name several servers and a target", () => {
 	for (const url of ["postgres://u@a:5432,b:5433/d", "postgresql://a,[::1]/d?target_session_attrs=read-write"]) {
 		const env = { POSTHORN_DATABASE_URL: url, POSTHORN_SEAL_KEY: Buffer.alloc(32).toString("base64") };

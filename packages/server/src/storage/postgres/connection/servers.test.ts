@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { PostgresProxy } from "@posthorn/testkit";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { unusedPort } from "../../../../../testkit/src/ports.ts";
 import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { issueSelfSigned } from "../../../../../testkit/src/tls/certificates.ts";
@@ -46,6 +46,21 @@ describe("a database URL with several servers", () => {
 			expect(storage.place).toBe(`${hostOf(primary)}${name}`);
 			await storage.close();
 		}
+	});
+
+	// PostgreSQL said that there is no database "a%2Fb".
+	test("a database's name may have characters that have a meaning in URLs", async () => {
+		const server = await PostgresServer.start();
+		onTestFinished(() => server.stop());
+		const url = new URL(await server.createDatabase());
+		const name = `${url.pathname.slice(1)} a/b:c@d&e+f,g;h=i%j$k`;
+		await server.execute(`CREATE DATABASE "${name}"`);
+		const href = `${new URL("/", url).href}${encodeURIComponent(name)}`;
+		const storage = await openPostgresStorage({ url: href, clock, leaseTermMs: 10_000 });
+		await storage.ping();
+		expect(storage.place).toBe(`${url.host}/${name}`);
+		await storage.close();
+		await server.execute(`DROP DATABASE "${name}"`);
 	});
 
 	test("a place names neither user nor password", () => {

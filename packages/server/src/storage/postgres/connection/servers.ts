@@ -17,7 +17,7 @@ export class Hosts {
 	#at = 0;
 
 	constructor(url: string) {
-		this.#urls = serverUrls(url);
+		this.#urls = serverUrls(url).map(withPlainName);
 		const wanted = new URL(this.#urls[0]!).searchParams.get("target_session_attrs");
 		this.#mustWrite = WRITABLE.includes(wanted) || (wanted === null && this.#urls.length > 1);
 	}
@@ -84,6 +84,14 @@ export class Hosts {
 		if (this.#mustWrite) await checkWritable(client);
 	}
 }
+
+/** Up to the database's name, and the name. */
+const NAME = /^(\w+:\/\/[^/?#]*\/)([^?#]*)/;
+/** Characters that the driver leaves encoded in a name, and would look for as such. A URL's path may have them. */
+const ENCODED = /%(?:2f|3a|40|24|26|2b|2c|3b|3d)/gi;
+
+const withPlainName = (url: string): string =>
+	url.replace(NAME, (_, start: string, name: string) => start + name.replace(ENCODED, decodeURIComponent));
 
 /** Which server and database a URL of one server leads to, for people: `host:5432/name`, without the user. */
 export function placeOf(url: string): string {
