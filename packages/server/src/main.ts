@@ -26,7 +26,7 @@ import { descriptorLimit, divideDescriptors } from "./base/descriptors.ts";
 import { IdSource } from "./base/ids.ts";
 import type { Logger } from "./base/logger.ts";
 import { openSealCheck, SEAL_CHECK, Seal, sealCheck } from "./base/seal.ts";
-import { type Config, localUrl } from "./config/index.ts";
+import { type Config, localUrl, readDatabaseUrl } from "./config/index.ts";
 import { logAttempts, logTakeovers, startEngine } from "./engine/index.ts";
 import { startQuarantine } from "./engine/quarantine.ts";
 import { startRetentionClock } from "./engine/retention-clock.ts";
@@ -367,7 +367,7 @@ function dashboardFolder(): string | null {
 }
 
 async function openStorage(
-	{ database, maxEventBytes }: Config,
+	{ database, databaseUrlFile: file, maxEventBytes }: Config,
 	metrics: Metrics,
 	logger: Logger,
 	onFatal: (error: Error) => void,
@@ -396,7 +396,8 @@ async function openStorage(
 			);
 		},
 	};
-	const options = { url: database.url, clock: systemClock, maxEventBytes, observer };
+	const reread = file === null ? undefined : () => readDatabaseUrl(file);
+	const options = { url: database.url, reread, clock: systemClock, maxEventBytes, observer };
 	const storage = await openPostgresStorage(options);
 	metrics.watchPools(() => storage.pools);
 	const place = `PostgreSQL at ${storage.place}`;

@@ -20,6 +20,8 @@ export type Config = {
 		"egressAllow" | "egressDeny" | "egressPorts" | "alertUrl" | "alertSecret"
 	>]: K extends Optional ? ValueOf<K> | null : ValueOf<K>;
 } & {
+	/** The file that the database's URL was read from; null if it was given otherwise. */
+	readonly databaseUrlFile: string | null;
 	/** Where it is left if it is created and not shown (next to the database, mode 0600). Null with PostgreSQL. */
 	readonly operatorKeyFile: string | null;
 	/** Where the setup link is left if it isn't shown (next to the database, mode 0600). Null with PostgreSQL. */
@@ -98,6 +100,7 @@ export function readConfig({ flags = {}, ...source }: ConfigSource): ConfigResul
 	const config: { readonly [K in keyof Config]: Config[K] | null } = {
 		...rest,
 		database,
+		databaseUrlFile: flags.database === undefined ? (env[fileVariableOf(SETTINGS.database)!] ?? null) : null,
 		operatorKeyFile: nextToDatabase("posthorn.operatorkey"),
 		setupLinkFile: nextToDatabase("posthorn.setuplink"),
 		sealKeyFile: nextToDatabase("posthorn.sealkey"),
@@ -136,6 +139,16 @@ export function localUrl({ host, port }: Pick<Config, "host" | "port">): string 
 	if (host === "0.0.0.0") return `http://127.0.0.1:${port}`;
 	if (host === "::") return `http://[::1]:${port}`;
 	return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** The URL of PostgreSQL in a file; null if there is none that is valid. */
+export function readDatabaseUrl(file: string): string | null {
+	try {
+		const parsed = SETTINGS.database.parse(readFileSync(file, "utf8").trim());
+		return parsed.ok && parsed.value.engine === "postgres" ? parsed.value.url : null;
+	} catch {
+		return null;
+	}
 }
 
 /** Whether a value must not be a flag. */

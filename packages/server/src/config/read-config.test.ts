@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createSecret } from "@posthorn/protocol";
 import fc from "fast-check";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { readConfig } from "./index.ts";
+import { readConfig, readDatabaseUrl } from "./index.ts";
 import { readOrMakeSealKeys } from "./seal-key.ts";
 import { fileVariableOf, flagOf, SETTINGS, variableOf } from "./settings.ts";
 
@@ -50,6 +50,7 @@ test("with nothing set, everything is as documented", () => {
 			publicUrl: null,
 			trustProxy: [],
 			database: { engine: "sqlite", path: "data/posthorn.db" },
+			databaseUrlFile: null,
 			operatorKey: null,
 			operatorKeyFile: "data/posthorn.operatorkey",
 			setupLinkFile: "data/posthorn.setuplink",
@@ -265,6 +266,12 @@ test("secrets come from files, whose surrounding space is dropped", () => {
 		ok: true,
 		config: { database: { url: "postgres://u:hunter2@h/d" }, operatorKey: "x".repeat(32), sealKeys: [key] },
 	});
+	expect(readConfig({ env })).toMatchObject({ config: { databaseUrlFile: join(folder, "url") } });
+	expect(readDatabaseUrl(inFile("url", "postgres://u:swordfish@h/d\n"))).toBe("postgres://u:swordfish@h/d");
+	for (const text of ["", "sqlite:./a.db", "postgres://u:p/w@h/d"])
+		expect(readDatabaseUrl(inFile("url", text))).toBeNull();
+	expect(readDatabaseUrl(join(folder, "none"))).toBeNull();
+	inFile("url", "postgres://u:hunter2@h/d\n");
 	const wrong = faultsOf({ ...env, POSTHORN_OPERATOR_KEY_FILE: inFile("short", "hunter2") });
 	expect(wrong).toEqual([expect.stringMatching(/^POSTHORN_OPERATOR_KEY_FILE is not valid; it must be 32/)]);
 	const absent = faultsOf({ ...env, POSTHORN_OPERATOR_KEY_FILE: join(folder, "none") });

@@ -147,10 +147,21 @@ export class PostgresServer {
 		return standby;
 	}
 
+	/** From now on, every user but this server's own needs a password. */
+	async demandPasswords(): Promise<void> {
+		await this.#setRules("('local all all trust'), ('host all test all trust'), ('host all all all scram-sha-256')");
+	}
+
 	/** Stops replication, so that standbys fall behind. Resolves once no standby is connected. */
 	async refuseStandbys(): Promise<void> {
+		await this.#setRules("('host replication all all reject'), ('local all all trust'), ('host all all all trust')");
+		const cutOff = "SELECT pg_terminate_backend(pid) FROM pg_stat_replication";
+		await until("every standby to be cut off", async () => (await this.execute(cutOff)).length === 0);
+	}
+
+	/** @param rules of pg_hba.conf, as rows */
+	async #setRules(rules: string): Promise<void> {
 		this.#mustBeOwned();
-		const rules = "('host replication all all reject'), ('local all all trust'), ('host all all all trust')";
 		const loaded = async () =>
 			Number((await this.execute("SELECT extract(epoch FROM pg_conf_load_time()) AS at"))[0]!.at);
 		const before = await loaded();
@@ -159,8 +170,6 @@ export class PostgresServer {
 		await this.execute("SELECT pg_reload_conf()");
 		// A connection made later shows whether the server has reread its files.
 		await until("the server to read its rules", async () => (await loaded()) !== before);
-		const cutOff = "SELECT pg_terminate_backend(pid) FROM pg_stat_replication";
-		await until("every standby to be cut off", async () => (await this.execute(cutOff)).length === 0);
 	}
 
 	/** Promotes a standby. Resolves when it accepts writes. */

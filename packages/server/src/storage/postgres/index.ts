@@ -47,6 +47,8 @@ export interface PostgresOptions {
 	 * in it. With several hosts, separated by commas, connections go to the one that accepts writes.
 	 */
 	readonly url: string;
+	/** Called when the server refuses the login: the URL with a user and password that may have been replaced, or null. */
+	readonly reread?: (() => string | null) | undefined;
 	/** The node's clock. Leases don't depend on it, so nodes' clocks may differ. */
 	readonly clock: Pick<Clock, "now">;
 	/** How long a lease lasts unless renewed, milliseconds. By default, that of budgets.ts. */
@@ -69,7 +71,7 @@ export interface PostgresOptions {
 export async function openPostgresStorage(options: PostgresOptions): Promise<PostgresStorage> {
 	const { url, clock, leaseTermMs = PROJECTS.leaseTermMs } = options;
 	const { maxEventBytes, leasesByClock = false, migrates, observer = {} } = options;
-	const hosts = new Hosts(url);
+	const hosts = new Hosts(url, options.reread);
 	const { configFor } = await hosts.connect(checkSessions);
 	await prepareDatabase(hosts, migrates);
 	const connection = () => configFor(hosts.current);

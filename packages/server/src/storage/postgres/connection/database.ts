@@ -91,6 +91,11 @@ export class Database {
 		this.#connections.makeRoom();
 	}
 
+	/** A connection apart from these could not be opened, perhaps because the password has been replaced. */
+	renewLogin(error: unknown): void {
+		this.#options.hosts.renewLogin(error);
+	}
+
 	/** Waits for calls in progress, then closes every connection. */
 	close(): Promise<void> {
 		this.#closing ??= (async () => {

@@ -3,6 +3,8 @@ import { StorageError, type StorageErrorCode } from "../../port.ts";
 
 /** PostgreSQL's error codes that matter here (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const DISK_FULL = "53100";
+/** The class of these states. */
+const INVALID_AUTHORIZATION = "28";
 const TOO_MANY_CONNECTIONS = "53300";
 const INTERNAL_ERROR = "XX000";
 const SERIALIZATION_FAILURE = "40001";
@@ -77,6 +79,12 @@ export const isLocked = (error: unknown): boolean => error instanceof StorageErr
 
 /** The server, the database or the user has no connection left. */
 export const isOutOfConnections = (error: unknown): boolean => sqlState(error) === TOO_MANY_CONNECTIONS;
+
+/** The server refuses this user or password. */
+export function isLoginRefused(error: unknown): boolean {
+	if (error instanceof StorageError) return isLoginRefused(error.cause);
+	return sqlState(error)?.startsWith(INVALID_AUTHORIZATION) === true;
+}
 
 /** A statement waited for longer than its `lock_timeout`. */
 export const isLockTimeout = (error: unknown): boolean => sqlState(error) === LOCK_NOT_AVAILABLE;

@@ -48,21 +48,6 @@ describe("a database URL with several servers", () => {
 		}
 	});
 
-	// PostgreSQL said that there is no database "a%2Fb".
-	test("a database's name may have characters that have a meaning in URLs", async () => {
-		const server = await PostgresServer.start();
-		onTestFinished(() => server.stop());
-		const url = new URL(await server.createDatabase());
-		const name = `${url.pathname.slice(1)} a/b:c@d&e+f,g;h=i%j$k`;
-		await server.execute(`CREATE DATABASE "${name}"`);
-		const href = `${new URL("/", url).href}${encodeURIComponent(name)}`;
-		const storage = await openPostgresStorage({ url: href, clock, leaseTermMs: 10_000 });
-		await storage.ping();
-		expect(storage.place).toBe(`${url.host}/${name}`);
-		await storage.close();
-		await server.execute(`DROP DATABASE "${name}"`);
-	});
-
 	test("a place names neither user nor password", () => {
 		for (const [url, place] of [
 			["postgres://me:secret@db.example.com/shop", "db.example.com:5432/shop"],
@@ -155,4 +140,68 @@ describe("a connection that can't be opened", () => {
 		await connections.close();
 		server.close();
 	});
+});
+
+// PostgreSQL said that there is no database "a%2Fb".
+test("a database's name may have characters that have a meaning in URLs", async () => {
+	const server = await PostgresServer.start();
+	onTestFinished(() => server.stop());
+	const url = new URL(await server.createDatabase());
+	const name = `${url.pathname.slice(1)} a/b:c@d&e+f,g;h=i%j$k`;
+	await server.execute(`CREATE DATABASE "${name}"`);
+	const href = `${new URL("/", url).href}${encodeURIComponent(name)}`;
+	const storage = await openPostgresStorage({ url: href, clock, leaseTermMs: 10_000 });
+	await storage.ping();
+	expect(storage.place).toBe(`${url.host}/${name}`);
+	await storage.close();
+	await server.execute(`DROP DATABASE "${name}"`);
+});
+
+// It had to be restarted with the new one.
+test("a password that is replaced is read again once the old one is refused", async () => {
+	const server = await PostgresServer.start({ own: true });
+	onTestFinished(() => server.stop());
+	const url = new URL(await server.createDatabase());
+	await server.execute(
+		`CREATE ROLE shop LOGIN PASSWORD 'old'; GRANT CREATE ON DATABASE "${url.pathname.slice(1)}" TO shop`,
+	);
+	await server.demandPasswords();
+	const as = (login: string, path = url.pathname) => `postgres://${login}@${url.host}${path}`;
+	let now: string | null = as("shop:old");
+	const storage = await openPostgresStorage({ url: now, reread: () => now, clock, leaseTermMs: 10_000 });
+	onTestFinished(() => storage.close());
+	const cut = () =>
+		server.execute(
+			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'shop' AND pid <> pg_backend_pid()",
+		);
+	const heard = new Promise((resolve) => storage.peers!.subscribe(resolve));
+	await server.execute("ALTER ROLE shop PASSWORD 'new'");
+	await cut();
+	await expect(storage.ping()).rejects.toThrow("password authentication failed");
+	// Another database's login is no use, nor is a file that can't be read.
+	for (now of [as("shop:new", "/postgres"), null])
+		await expect(storage.ping()).rejects.toThrow("password authentication failed");
+	now = `${as("shop")}?password=new`;
+	await expect(storage.ping()).rejects.toThrow("password authentication failed");
+	now = as("shop:new");
+	await storage.ping();
+	const peer = await openPostgresStorage({ url: now, clock, leaseTermMs: 10_000 });
+	onTestFinished(() => peer.close());
+	await until("the connection that listens", async () => {
+		const [row] = await server.execute(
+			"SELECT count(*) AS n FROM pg_stat_activity WHERE usename = 'shop' AND query LIKE 'LISTEN%'",
+		);
+		return Number(row!.n) === 1;
+	});
+	await peer.createProject({ id: "proj_1", name: "Shop", apps: [], createdAt: 0 });
+	await peer.appendEvents({
+		requests: [
+			{
+				projectId: "proj_1",
+				publishedAt: 1,
+				events: [{ id: "evt_1", type: "a", createdAt: 1, createdAtGiven: true, body: Buffer.from("{}") }],
+			},
+		],
+	});
+	await heard;
 });

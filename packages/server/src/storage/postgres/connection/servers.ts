@@ -5,19 +5,22 @@
 import { Client, type ClientBase, type ClientConfig } from "pg";
 import { serverUrls } from "../../../base/text.ts";
 import { StorageError } from "../../port.ts";
-import { connectError, isPoolBusy, isSilence, storageError } from "./errors.ts";
+import { connectError, isLoginRefused, isPoolBusy, isSilence, storageError } from "./errors.ts";
 import { plainConfig } from "./session-settings.ts";
 
 /** Values of libpq's `target_session_attrs` that skip read-only servers. */
 const WRITABLE: readonly (string | null)[] = ["read-write", "primary"];
 
 export class Hosts {
-	readonly #urls: readonly string[];
+	#urls: readonly string[];
 	readonly #mustWrite: boolean;
+	readonly #reread: () => string | null;
 	#at = 0;
 
-	constructor(url: string) {
-		this.#urls = serverUrls(url).map(withPlainName);
+	/** @param reread the URL as it is now, in which user and password may have changed; null if that isn't known */
+	constructor(url: string, reread: () => string | null = () => null) {
+		this.#urls = urlsOf(url);
+		this.#reread = reread;
 		const wanted = new URL(this.#urls[0]!).searchParams.get("target_session_attrs");
 		this.#mustWrite = WRITABLE.includes(wanted) || (wanted === null && this.#urls.length > 1);
 	}
@@ -38,6 +41,7 @@ export class Hosts {
 			try {
 				return await connect(url);
 			} catch (error) {
+				if (this.renewLogin(error, url)) continue;
 				if (this.#urls.length === 1 || !isServersFault(error)) throw error;
 				refusals.push(`${new URL(url).host}: ${(error as Error).message}`);
 				// Another caller may have switched servers.
@@ -50,6 +54,19 @@ export class Hosts {
 					);
 			}
 		}
+	}
+
+	/**
+	 * After a connection failed: whether that was because of a user or password that has been replaced. Connections use
+	 * the new one from now on.
+	 */
+	renewLogin(error: unknown, used: string = this.current): boolean {
+		if (!isLoginRefused(error)) return false;
+		const text = this.#reread();
+		const urls = text === null ? [] : urlsOf(text);
+		// Another database isn't a new login.
+		if (String(urls.map(withoutLogin)) === String(this.#urls.map(withoutLogin))) this.#urls = urls;
+		return this.current !== used;
 	}
 
 	/**
@@ -89,6 +106,13 @@ export class Hosts {
 const NAME = /^(\w+:\/\/[^/?#]*\/)([^?#]*)/;
 /** Characters that the driver leaves encoded in a name, and would look for as such. A URL's path may have them. */
 const ENCODED = /%(?:2f|3a|40|24|26|2b|2c|3b|3d)/gi;
+
+const LOGIN = /^(\w+:\/\/)(?:[^/?#]*@)?/;
+const LOGIN_PARAMETER = /([?&])(?:user|password)=[^&]*&?/g;
+const withoutLogin = (url: string): string => url.replace(LOGIN, "$1").replaceAll(LOGIN_PARAMETER, "$1");
+
+/** One for each server. */
+const urlsOf = (url: string): string[] => serverUrls(url).map(withPlainName);
 
 const withPlainName = (url: string): string =>
 	url.replace(NAME, (_, start: string, name: string) => start + name.replace(ENCODED, decodeURIComponent));

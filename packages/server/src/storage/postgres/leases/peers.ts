@@ -256,6 +256,7 @@ export class Wakes {
 			await client.query(`LISTEN ${CHANNEL}`);
 		} catch (error) {
 			if (isOutOfConnections(error)) this.#database.makeRoom();
+			this.#database.renewLogin(error);
 			// It's retried. Until then, nodes find work and changes without hints.
 			this.#listenAgain(client);
 			client.connection.stream.destroy();
