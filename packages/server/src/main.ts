@@ -117,7 +117,7 @@ async function build(
 	const clock = systemClock;
 	const ids = new IdSource(clock);
 	const metrics = createMetrics(config.attemptTimeoutMs);
-	const { storage, place, databaseAheadMs } = await openStorage(config, metrics, logger, onFatal);
+	const { storage, place, databaseAheadMs, lacksConnections } = await openStorage(config, metrics, logger, onFatal);
 	undo.push(() => storage.close());
 	// Without the seal key that sealed the secrets nothing could be signed, so the service doesn't start.
 	openSealCheck(seal, await storage.initSetting({ name: SEAL_CHECK, value: sealCheck(seal) }));
@@ -272,6 +272,7 @@ async function build(
 		retention,
 		health,
 		quarantine,
+		lacksConnections,
 		metrics,
 		clock,
 		ids,
@@ -375,7 +376,8 @@ async function openStorage(
 	if (database.engine === "sqlite") {
 		const { path } = database;
 		const options = { path, clock: systemClock, onDeath: onFatal };
-		return { storage: await openSqliteStorage(options), place: path, databaseAheadMs: () => 0 };
+		const storage = await openSqliteStorage(options);
+		return { storage, place: path, databaseAheadMs: () => 0, lacksConnections: () => false };
 	}
 	// Imported on demand, to save its memory on SQLite.
 	const { openPostgresStorage } = await import("./storage/postgres/index.ts");
@@ -401,7 +403,8 @@ async function openStorage(
 	const storage = await openPostgresStorage(options);
 	metrics.watchPools(() => storage.pools);
 	const place = `PostgreSQL at ${storage.place}`;
-	return { storage, place, databaseAheadMs: () => storage.clockAheadMs };
+	const lacksConnections = () => storage.lacksConnections;
+	return { storage, place, databaseAheadMs: () => storage.clockAheadMs, lacksConnections };
 }
 
 async function listen(api: Awaited<ReturnType<typeof createApi>>, { host, port }: Config): Promise<void> {

@@ -302,6 +302,8 @@ export interface ApiParts extends Omit<Accounts, "close"> {
 	readonly health: Pick<HealthCount, "read">;
 	/** Whether a restored database waits for an operator. */
 	readonly quarantine: Pick<Quarantine, "mark" | "read" | "release">;
+	/** Whether the database has too few connections for this node. */
+	readonly lacksConnections?: (() => boolean) | undefined;
 	/** Whether the engine accepts work. */
 	readonly ready: () => boolean;
 }

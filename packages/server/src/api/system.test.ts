@@ -148,10 +148,12 @@ test("is not ready but alive if storage doesn't respond", async () => {
 	let now = 0;
 	let ready = true;
 	let current: Shortage | null = null;
+	let lacksConnections = false;
 	const failing = await TestApi.start({
 		parts: ({ storage, clock }) => ({
 			clock: { ...clock, elapsed: () => now },
 			ready: () => ready,
+			lacksConnections: () => lacksConnections,
 			shortages: {
 				get current() {
 					return current;
@@ -183,7 +185,13 @@ test("is not ready but alive if storage doesn't respond", async () => {
 		expect(noticed.status).toBe(200);
 		expect(noticed.json).toEqual({ status: "ok", notice: expect.stringContaining("port") });
 		current = null;
-		expect((await failing.call("GET", "/readyz")).status).toBe(200);
+		// Nothing said why deliveries waited.
+		lacksConnections = true;
+		const few = await failing.call("GET", "/readyz");
+		expect(few.status).toBe(200);
+		expect(few.json).toEqual({ status: "ok", notice: expect.stringContaining("no connection left") });
+		lacksConnections = false;
+		expect((await failing.call("GET", "/readyz")).json).toEqual({ status: "ok" });
 		lost = true;
 		now += 1_000;
 		const unready = await failing.call("GET", "/readyz");

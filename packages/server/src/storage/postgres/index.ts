@@ -24,6 +24,8 @@ export interface PostgresStorage extends Storage {
 	readonly place: string;
 	/** How its connections are currently used. */
 	readonly pools: Database["state"];
+	/** Whether the server, the database or the user had no connection left within the last minute. */
+	readonly lacksConnections: boolean;
 	/** How far the database's clock is ahead of this node's, milliseconds. */
 	readonly clockAheadMs: number;
 }
@@ -124,6 +126,9 @@ function storageOf(node: PostgresNode, wakes: Wakes, place: () => string): Postg
 		},
 		get pools() {
 			return database.state;
+		},
+		get lacksConnections() {
+			return database.lacksConnections;
 		},
 		get clockAheadMs() {
 			return database.clockAheadMs;

@@ -32,8 +32,11 @@ const STORAGE_TEXT: Record<Exclude<StorageState, "ok">, string> = {
 	silent: "Storage doesn't respond. Check the database; the service's log has the details.",
 };
 
+const FEW_CONNECTIONS =
+	"PostgreSQL had no connection left for this node within the last minute, so deliveries and calls may wait. posthorn doctor says which limit to raise.";
+
 export function systemRoutes(parts: ApiParts, storageCheck: Pick<StorageCheck, "read">): Route[] {
-	const { metrics, clock, logger, shortages, retention, quarantine, ready } = parts;
+	const { metrics, clock, logger, shortages, retention, quarantine, lacksConnections, ready } = parts;
 
 	function presentClock() {
 		const { hold } = retention;
@@ -76,7 +79,8 @@ export function systemRoutes(parts: ApiParts, storageCheck: Pick<StorageCheck, "
 				if (shortage === "ports") return { status: "ok" as const, notice: SHORTAGE_TEXT[shortage] };
 				if (shortage !== null) throw new Problem("unavailable", SHORTAGE_TEXT[shortage]);
 				const { mark } = quarantine;
-				const notices = [mark && quarantineNotice(mark), retention.notice].filter((text) => text !== null);
+				const few = lacksConnections?.() === true ? FEW_CONNECTIONS : null;
+				const notices = [mark && quarantineNotice(mark), retention.notice, few].filter((text) => text !== null);
 				return { status: "ok" as const, ...(notices.length > 0 && { notice: notices.join(" ") }) };
 			},
 		}),

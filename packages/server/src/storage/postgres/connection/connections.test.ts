@@ -83,7 +83,9 @@ test.for([1, 2])(
 			connections.read("people", () => new Promise<void>((end) => ends.push(end))),
 		);
 		await until("all connections to be in use", () => ends.length === POOLS.people);
+		expect(connections.isLimited).toBe(false);
 		await expect(connections.transaction("settle", nothing)).rejects.toMatchObject({ code: "lost" });
+		expect(connections.isLimited).toBe(true);
 		for (const end of ends) end();
 		await Promise.all(busy);
 		await until("a connection to be left", async () => {

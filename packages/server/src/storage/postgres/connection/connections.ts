@@ -121,6 +121,11 @@ export class Connections {
 		return this.#ended;
 	}
 
+	/** Whether the server had no connection left within the last minute: each pool has one at most. */
+	get isLimited(): boolean {
+		return this.#limited !== undefined;
+	}
+
 	/** The current use of each pool. */
 	get state(): Readonly<Record<PoolName, PoolState>> {
 		return eachPool((name) => {
@@ -207,6 +212,7 @@ export class Connections {
 	makeRoom(): void {
 		clearTimeout(this.#limited);
 		this.#limited = setTimeout(() => {
+			this.#limited = undefined;
 			for (const [name, pool] of Object.entries(this.#pools)) pool.options.max = POOLS[name as PoolName];
 		}, LIMITED_MS).unref();
 		for (const pool of Object.values(this.#pools)) {

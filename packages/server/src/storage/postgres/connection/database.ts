@@ -57,6 +57,11 @@ export class Database {
 		return this.#connections.offset.aheadMs;
 	}
 
+	/** Whether the server had no connection left within the last minute. */
+	get lacksConnections(): boolean {
+		return this.#connections.isLimited;
+	}
+
 	/** The current use of the connections. */
 	get state(): Readonly<Record<PoolName, PoolState>> {
 		return this.#connections.state;
