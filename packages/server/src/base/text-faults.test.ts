@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { grouped, inertText, normalizeEmail, lineFaults } from "./text.ts";
+import { grouped, inertText, lineFaults, normalizeEmail } from "./text.ts";
 
 const limits = { min: 1, max: 10 };
 const details = (text: string) => lineFaults(text, "/name", limits).map(({ detail }) => detail);
