@@ -84,14 +84,19 @@ function textOf(value: unknown): string | null {
 	return typeof text === "string" && text !== "" && text.length <= MAX_REFERENCE_LENGTH ? text : null;
 }
 
-/** The first of these rows, as many as fit into `maxBytes` together, but at least one if there is one. */
-export function withinBytes<T>(rows: readonly T[], maxBytes: number, bytesOf: (row: T) => number): readonly T[] {
-	let sum = 0;
-	const end = rows.findIndex((row, i) => {
-		sum += bytesOf(row);
-		return i > 0 && sum > maxBytes;
-	});
-	return end < 0 ? rows : rows.slice(0, end);
+/**
+ * The first of these rows, as many as fit into `maxBytes` together, but at least one if there is one. Reads no further
+ * than to the first that doesn't fit.
+ */
+export function withinBytes<T>(rows: Iterable<T>, maxBytes: number, bytesOf: (row: T) => number): T[] {
+	const fit: T[] = [];
+	let room = maxBytes;
+	for (const row of rows) {
+		room -= bytesOf(row);
+		if (room < 0 && fit.length > 0) break;
+		fit.push(row);
+	}
+	return fit;
 }
 
 /** UTF-16 units shown before and after a match. */

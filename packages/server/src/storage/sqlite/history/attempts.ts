@@ -10,6 +10,7 @@ import {
 	type Params,
 	type ResponseStep,
 } from "../../port.ts";
+import { withinBytes } from "../../shared/bodies.ts";
 import {
 	type AttemptKind,
 	type AttemptNames,
@@ -135,15 +136,12 @@ export function countAttempts(
 
 export function listAttempts(c: Connection, { projectId, filter, page }: Params<"listAttempts">): AttemptRows<Attempt> {
 	const found = findPage(c, projectId, filter, page);
-	const rows: Attempt[] = [];
-	let room = page.maxBytes;
-	for (const { no } of found.rows.slice(0, page.limit)) {
-		const row = readAttempt(c, no as number);
-		room -= row.requestBody.length + row.responseBody.length;
-		if (room < 0 && rows.length > 0) break;
-		rows.push(row);
-	}
-	return pageOf(rows, found);
+	const attempts = found.rows
+		.values()
+		.take(page.limit)
+		.map(({ no }) => readAttempt(c, no as number));
+	const bytesOf = ({ requestBody, responseBody }: Attempt) => requestBody.length + responseBody.length;
+	return pageOf(withinBytes(attempts, page.maxBytes, bytesOf), found);
 }
 
 export function getAttempt(c: Connection, { projectId, attemptId }: Params<"getAttempt">): Attempt | null {

@@ -1,4 +1,5 @@
 import type { LogEnd, Params } from "../../port.ts";
+import { withinBytes } from "../../shared/bodies.ts";
 import { type Connection, mergedRanges, type Row } from "../connection/connection.ts";
 import { type EventRows, pack } from "../connection/wire.ts";
 
@@ -16,28 +17,17 @@ export function readLog(c: Connection, { projectId, after, window, types }: Para
 	const project = c.names.project(projectId);
 	// Test events are numbered below 0 and aren't part of the log.
 	const from = Math.max(after, 0);
-	if (types === undefined) return toColumns(c, fitting(c.each(LOG, project, from, window.maxEvents), window.maxBytes));
+	const bytesOf = ({ body }: Row) => (body as Uint8Array).length;
+	const fitting = (rows: Iterable<Row>) => toColumns(c, withinBytes(rows, window.maxBytes, bytesOf));
+	if (types === undefined) return fitting(c.each(LOG, project, from, window.maxEvents));
 	const codes = [...new Set(types)].map((type) => c.names.type(type)).filter((code) => code !== null);
-	if (codes.length === 0) return toColumns(c, []);
+	if (codes.length === 0) return fitting([]);
 	const ranges = codes.map((code) => `SELECT seq FROM events WHERE project_no = ?1 AND type = ${code} AND seq > ?2`);
 	const seqs = c.rows<{ seq: number }>(mergedRanges(ranges, "seq"), project, from, window.maxEvents);
-	const rows = seqs.values().map(({ seq }) => c.row(BY_SEQ, project, seq)!);
-	return toColumns(c, fitting(rows, window.maxBytes));
+	return fitting(seqs.values().map(({ seq }) => c.row(BY_SEQ, project, seq)!));
 }
 
 const LOG = `SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq > ? ORDER BY seq LIMIT ?`;
-
-/** The first of these rows whose bodies fit into `maxBytes` together, but at least one. Reads no further. */
-function fitting(rows: Iterable<Row>, maxBytes: number): Row[] {
-	const fit: Row[] = [];
-	let room = maxBytes;
-	for (const row of rows) {
-		room -= (row.body as Uint8Array).length;
-		if (room < 0 && fit.length > 0) break;
-		fit.push(row);
-	}
-	return fit;
-}
 
 export function readEvents(c: Connection, { projectId, seqs }: Params<"readEvents">): EventRows {
 	const project = c.names.project(projectId);
