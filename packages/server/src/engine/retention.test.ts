@@ -2,14 +2,14 @@ import { expect, test, vi } from "vitest";
 import { VirtualClock } from "../../../testkit/src/virtual-clock.ts";
 import { MemoryDatabase, openMemoryStorage } from "../../test/storage/memory/index.ts";
 import { silentLogger } from "../base/logger.ts";
-import type { Storage, Sweep, SweepStep } from "../storage/port.ts";
+import type { EventSweepStep, Storage, Sweep, SweepStep } from "../storage/port.ts";
 import { createSweeper } from "./retention.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const TICK_MS = 5_000;
-const NOTHING: SweepStep = { deleted: 0, next: null, unattempted: [] };
+const NOTHING: EventSweepStep = { deleted: 0, next: null, unattempted: [] };
 
 /** Nodes that share a database, and which of them began a pass. */
 class Cluster {

@@ -1,6 +1,6 @@
 import { RETENTION } from "../base/budgets.ts";
 import { type Repetition, repeat } from "../base/clock.ts";
-import type { PeerStorage, RetentionStorage, SweepStep } from "../storage/port.ts";
+import type { PeerStorage, RetentionStorage, Sweep, SweepStep } from "../storage/port.ts";
 import type { ActorContext } from "./actor/context.ts";
 
 /** Time between the end of a pass and the next one. */
@@ -58,7 +58,7 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 		try {
 			if (!(await take(early))) return;
 			const attempts = await runSteps("attempts", (from) => storage.sweepAttempts({ ...range, from }));
-			const events = await runSteps("events", (from) => storage.sweepEvents({ ...range, from }));
+			const events = await runSteps("events", (from) => sweepEvents({ ...range, from }));
 			if (attempts + events > 0) logger.info({ attempts, events }, "deleted expired events and delivery log entries");
 			const restMs = mustEnd() ? 0 : REST_MS;
 			dueAt = clock.elapsed() + restMs;
@@ -68,6 +68,12 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 			// Any node may try again when it looks.
 			logger.error({ err: error, retryInMs: LOOK_EVERY_MS }, "the retention sweep failed");
 		}
+	}
+
+	async function sweepEvents(p: Sweep): Promise<SweepStep> {
+		const done = await storage.sweepEvents(p);
+		if (done.unattempted.length > 0) onUnattempted(done.unattempted);
+		return done;
 	}
 
 	/** Whether this node sweeps now. */
@@ -89,7 +95,6 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 			const done: SweepStep = await step(from);
 			deleted += done.deleted;
 			if (done.deleted > 0) observer.swept?.(what, done.deleted);
-			if (done.unattempted.length > 0) onUnattempted(done.unattempted);
 			from = done.next;
 			if (from !== null) await rest(Math.max(PAUSE_MS, PAUSE_TIMES * (disk.elapsed() - begunAt)));
 		}

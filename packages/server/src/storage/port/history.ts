@@ -165,6 +165,9 @@ export interface SweepStep {
 	readonly deleted: number;
 	/** Where to continue, or null at the end of the pass. */
 	readonly next: number | null;
+}
+
+export interface EventSweepStep extends SweepStep {
 	/**
 	 * Projects with events past retention that were never attempted, or whose next attempt has been due since before
 	 * `cutoff`. Their alarm was set, so that these are dead-lettered.
@@ -188,7 +191,7 @@ export interface RetentionStorage {
 	/**
 	 * Deletes events appended before `cutoff` that no lane has yet to attempt, and that no attempt or retry refers to.
 	 */
-	sweepEvents(p: Sweep): Promise<SweepStep>;
+	sweepEvents(p: Sweep): Promise<EventSweepStep>;
 }
 
 export interface Gauges {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { SweepStep } from "../../../src/storage/port.ts";
+import type { EventSweepStep, SweepStep } from "../../../src/storage/port.ts";
 import type { StorageHarness } from "./harness.ts";
 import { ALL, START, World } from "./world.ts";
 
@@ -14,12 +14,12 @@ export function describeRetention(harness: StorageHarness): void {
 		afterEach(() => world.dispose());
 
 		/** A whole pass in steps of two rows. */
-		async function pass(step: (limit: number, from: number) => Promise<SweepStep>) {
+		async function pass(step: (limit: number, from: number) => Promise<SweepStep & Partial<EventSweepStep>>) {
 			const sum = { deleted: 0, unattempted: new Set<string>() };
 			let from = 0;
 			for (let steps = 0; ; steps++) {
 				expect(steps).toBeLessThan(100);
-				const { deleted, next, unattempted } = await step(2, from);
+				const { deleted, next, unattempted = [] } = await step(2, from);
 				sum.deleted += deleted;
 				for (const project of unattempted) sum.unattempted.add(project);
 				if (next === null) return { deleted: sum.deleted, unattempted: [...sum.unattempted].sort() };

@@ -1,4 +1,4 @@
-import type { Params, SweepStep } from "../../../src/storage/port.ts";
+import type { EventSweepStep, Params, SweepStep } from "../../../src/storage/port.ts";
 import { BEYOND_ALL_IDS, QUEUE_CODE, STATUS_CODE } from "../../../src/storage/shared/deliveries.ts";
 import { ringForChange } from "./alarm.ts";
 import { ALL_STATUSES } from "./attempt-walk.ts";
@@ -38,7 +38,7 @@ export function sweepAttempts(
 	const last = rows.at(-1);
 	const isRecent = (at: number): boolean => at >= cutoff + DISORDER_MS && at <= latest;
 	const over = rows.length < limit || rows.every(({ entry }) => isRecent(entry.startedAt));
-	return { deleted: old.length, next: over || last === undefined ? null : last.no + 1, unattempted: [] };
+	return { deleted: old.length, next: over || last === undefined ? null : last.no + 1 };
 }
 
 /** Without its last attempt in the log, a delivery is no longer a dead letter. */
@@ -73,7 +73,7 @@ function isReferredTo(node: MemoryNode, { no: webhookNo }: WebhookRow): boolean 
 export function sweepEvents(
 	node: MemoryNode,
 	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepEvents">,
-): SweepStep {
+): EventSweepStep {
 	const { database, tables } = node;
 	const rows = take(tables.events.by.no.ascending({ no: from }, END), limit);
 	const unattempted = new Set<number>();

@@ -4,7 +4,7 @@
  * days that ended before the cutoff are deleted in ranges of their order.
  */
 import { RETENTION } from "../../../base/budgets.ts";
-import type { Params, SweepStep } from "../../port.ts";
+import type { EventSweepStep, Params, SweepStep } from "../../port.ts";
 import { withinBytes } from "../../shared/bodies.ts";
 import { QUEUE_CODE, QUEUES, STATUS_CODE } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
@@ -38,18 +38,18 @@ export class AttemptSweep {
 		now: number,
 	): Promise<SweepStep> {
 		if (from === 0) this.#locked.clear();
-		if (from === 0 && (await prepare(connections, cutoff, limit, now))) return { deleted: 0, next: 0, unattempted: [] };
+		if (from === 0 && (await prepare(connections, cutoff, limit, now))) return { deleted: 0, next: 0 };
 		const [oldest] = await connections.read("people", listDays);
-		if (oldest === undefined || oldest.end > cutoff) return { deleted: 0, next: null, unattempted: [] };
+		if (oldest === undefined || oldest.end > cutoff) return { deleted: 0, next: null };
 		try {
 			const deleted = await sweepDay(connections, oldest.table, Math.min(limit, MOST_HELD), this.#locked);
-			return { deleted: deleted ?? 0, next: deleted === null ? null : LATER_STEP, unattempted: [] };
+			return { deleted: deleted ?? 0, next: deleted === null ? null : LATER_STEP };
 		} catch (error) {
 			if (!isTableMissing(error)) throw error;
 			const [next] = await connections.read("people", listDays);
 			// Another table is missing. Otherwise, another node has dropped the day meanwhile.
 			if (next?.table === oldest.table) throw error;
-			return { deleted: 0, next: LATER_STEP, unattempted: [] };
+			return { deleted: 0, next: LATER_STEP };
 		}
 	}
 }
@@ -205,7 +205,7 @@ const DELETE_EVENTS = sql("DELETE FROM posthorn.events WHERE ctid = ANY ($1::tid
 export async function sweepEvents(
 	connections: Connections,
 	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepEvents">,
-): Promise<SweepStep> {
+): Promise<EventSweepStep> {
 	const unattempted = from === 0 ? await wakeLate(connections, cutoff) : [];
 	const day = beginningOfDay(cutoff);
 	return connections.frozen("people", async (c) => {

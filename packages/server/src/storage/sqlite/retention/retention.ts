@@ -1,5 +1,5 @@
 import { RETENTION } from "../../../base/budgets.ts";
-import type { Params, SweepStep } from "../../port.ts";
+import type { EventSweepStep, Params, SweepStep } from "../../port.ts";
 import { withinBytes } from "../../shared/bodies.ts";
 import { STATUS_CODE } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -20,13 +20,13 @@ export function sweepAttempts(
 	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepAttempts">,
 	{ now }: LeaseTime,
 ): SweepStep {
-	if (from === 0 && sweepStats(c, cutoff, now, limit)) return { deleted: 0, next: 0, unattempted: [] };
+	if (from === 0 && sweepStats(c, cutoff, now, limit)) return { deleted: 0, next: 0 };
 	if (from === 0) sweepDeletedWebhooks(c, cutoff, limit);
 	const range = c.row<ScannedRange>(SCAN, cutoff, cutoff + DISORDER_MS, latest, from, limit)!;
 	const { last } = range;
 	const deleted = range.old === 0 ? 0 : deleteAttempts(c, cutoff, from, last);
 	const over = range.rows < limit || range.unsure === 0;
-	return { deleted, next: over ? null : last + 1, unattempted: [] };
+	return { deleted, next: over ? null : last + 1 };
 }
 
 const SCAN = `
@@ -80,7 +80,7 @@ const DELETE_WEBHOOKS = `
 export function sweepEvents(
 	c: Connection,
 	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepEvents">,
-): SweepStep {
+): EventSweepStep {
 	const found = c.rows<EventRow>(NEXT, from, limit);
 	const rows = withinBytes(found, RETENTION.bytesPerStep, ({ bytes }) => bytes);
 	const last = rows.at(-1);
