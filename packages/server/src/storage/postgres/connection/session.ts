@@ -148,6 +148,16 @@ export function sql(text: string): Statement {
 	return { name: `posthorn_${digest.slice(0, 24)}`, text: numbered, parameters: names.length === 0 ? null : names };
 }
 
+/**
+ * A statement that locks rows, by whether it waits for those that other sessions have locked, or skips them.
+ *
+ * @param textFor puts the mode after its FOR UPDATE
+ */
+export function lockingSql(textFor: (mode: string) => string): (waits: boolean) => Statement {
+	const [waiting, skipping] = [sql(textFor("")), sql(textFor("SKIP LOCKED"))];
+	return (waits) => (waits ? waiting : skipping);
+}
+
 const PARAMETER = /\$([a-z]\w*)/g;
 
 function valuesOf(parameters: readonly string[], values: NamedValues): unknown[] {

@@ -8,22 +8,22 @@ import { StorageError } from "../../port.ts";
 import type { Connections, PoolName } from "../connection/connections.ts";
 import { isLocked, LOCKED } from "../connection/errors.ts";
 import { lockedLane, lockedLog, newestLane } from "../connection/hot-rows.ts";
-import { numberArray, numberColumns, type Session, sql } from "../connection/session.ts";
+import { lockingSql, numberArray, numberColumns, type Session, sql } from "../connection/session.ts";
 
-const lockOne = (mode: string) => ({
-	log: sql(`SELECT last_seq ${lockedLog("$1", mode)}`),
-	lease: sql(`SELECT true AS held FROM posthorn.leases WHERE project_no = $1 FOR NO KEY UPDATE ${mode}`),
-});
-const LOCK_FREE = lockOne("SKIP LOCKED");
-const LOCK = lockOne("");
+const LOCK_LOG = lockingSql((mode) => `SELECT last_seq ${lockedLog("$1", mode)}`);
+const LOCK_LEASE = lockingSql(
+	(mode) => `SELECT true AS held FROM posthorn.leases WHERE project_no = $1 FOR NO KEY UPDATE ${mode}`,
+);
 
 /**
  * Locks all of a project until the transaction ends. Returns the last `seq`. Rejects as `locked` if another session
  * holds it, unless it may wait.
  */
 export async function lockProject(c: Session, projectNo: number, waits = true): Promise<number> {
-	const { log, lease } = waits ? LOCK : LOCK_FREE;
-	const [end, held] = await Promise.all([c.row<{ last_seq: number }>(log, projectNo), c.row(lease, projectNo)]);
+	const [end, held] = await Promise.all([
+		c.row<{ last_seq: number }>(LOCK_LOG(waits), projectNo),
+		c.row(LOCK_LEASE(waits), projectNo),
+	]);
 	if (end === undefined || held === undefined) throw new StorageError("locked", LOCKED);
 	return end.last_seq;
 }
@@ -74,15 +74,14 @@ export interface WebhookNumbers {
 	readonly webhookNo: number;
 }
 
-const holdAll = (mode: string) =>
-	sql(`
+const HOLD_LANES = lockingSql(
+	(mode) => `
 	SELECT g.project_no
 	FROM unnest($1::bigint[], $2::bigint[]) AS g (project_no, webhook_no)
 		CROSS JOIN LATERAL (SELECT true AS exists ${newestLane("g.project_no", "g.webhook_no")}) there
 		LEFT JOIN LATERAL (SELECT true AS held ${lockedLane("g.project_no", "g.webhook_no", mode)}) mine ON true
-	WHERE mine.held IS NULL`);
-const HOLD_FREE_LANES = holdAll("SKIP LOCKED");
-const HOLD_LANES = holdAll("");
+	WHERE mine.held IS NULL`,
+);
 
 /**
  * Locks the lanes of these webhooks until the transaction ends, without waiting unless `waits`.
@@ -93,7 +92,7 @@ export async function holdLanes(c: Session, all: readonly WebhookNumbers[], wait
 	const lanes = [...new Map(all.map((webhook) => [`${webhook.projectNo}/${webhook.webhookNo}`, webhook])).values()];
 	if (lanes.length === 0) return new Set();
 	const occupied = await c.rows<{ project_no: number }>(
-		waits ? HOLD_LANES : HOLD_FREE_LANES,
+		HOLD_LANES(waits),
 		...numberColumns(lanes, "projectNo", "webhookNo"),
 	);
 	return new Set(occupied.map(({ project_no }) => project_no));

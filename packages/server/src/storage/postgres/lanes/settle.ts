@@ -15,7 +15,15 @@ import { toStoredId } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked, isPartitionMissing, LOCKED } from "../connection/errors.ts";
 import { newestLog } from "../connection/hot-rows.ts";
-import { findProject, findWebhook, internTypes, numberArray, type Session, sql } from "../connection/session.ts";
+import {
+	findProject,
+	findWebhook,
+	internTypes,
+	lockingSql,
+	numberArray,
+	type Session,
+	sql,
+} from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
 import { makeDays } from "../retention/partitions.ts";
 import { holdingOne, holdLanes, lockProject, ringForChange, type WebhookNumbers } from "./locks.ts";
@@ -130,19 +138,19 @@ async function settleNumbered(
 	return all.map((one) => (one === null ? "stale" : verdicts.get(one)!));
 }
 
-const hold = (mode: string) => `
+const HOLD = lockingSql(
+	(mode) => `
 	SELECT l.project_no, CASE WHEN l.until IS NOT NULL THEN l.generation END AS generation, g.last_seq
 	FROM posthorn.leases l CROSS JOIN LATERAL (SELECT last_seq ${newestLog("l.project_no")}) g
-	WHERE l.project_no = ANY ($1::bigint[]) ORDER BY l.project_no FOR NO KEY UPDATE OF l ${mode}`;
-const HOLD_FREE = sql(hold("SKIP LOCKED"));
-const HOLD_ALL = sql(hold(""));
+	WHERE l.project_no = ANY ($1::bigint[]) ORDER BY l.project_no FOR NO KEY UPDATE OF l ${mode}`,
+);
 
 type Held = { project_no: number; generation: number | null; last_seq: number };
 
 /** Settles each project separately: a stale settlement doesn't affect the others. */
 async function settleRound(c: Session, round: readonly NumberedSettlement[], waits: boolean): Promise<Verdict[]> {
 	const [held, occupied, logged] = await Promise.all([
-		c.rows<Held>(waits ? HOLD_ALL : HOLD_FREE, numberArray(round.map(({ projectNo }) => projectNo))),
+		c.rows<Held>(HOLD(waits), numberArray(round.map(({ projectNo }) => projectNo))),
 		holdLanes(c, round.flatMap(lanesOf), waits),
 		findLogged(c, round.flatMap(attemptsOf)),
 	]);

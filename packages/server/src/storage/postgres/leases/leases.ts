@@ -7,7 +7,15 @@ import { handedOverOf, QUEUE_CODE } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked } from "../connection/errors.ts";
 import { newestLog } from "../connection/hot-rows.ts";
-import { findProject, findWebhook, numberArray, type Session, sql, textArray } from "../connection/session.ts";
+import {
+	findProject,
+	findWebhook,
+	lockingSql,
+	numberArray,
+	type Session,
+	sql,
+	textArray,
+} from "../connection/session.ts";
 import { holdingOne, lockDeliveries, lockProject } from "../lanes/locks.ts";
 import type { PostgresNode } from "../node.ts";
 
@@ -169,8 +177,8 @@ const HOLDS = `l.generation = mine.generation AND l.holder = $holder AND l.until
  * Renews those of these leases that still hold and whose rows aren't locked. Returns those, and the others that
  * apparently still hold.
  */
-const renew = (mode: string) =>
-	sql(`
+const RENEW = lockingSql(
+	(mode) => `
 	WITH mine AS MATERIALIZED (
 		SELECT l.project_no
 		FROM unnest($projects::bigint[], $generations::bigint[]) AS mine (project_no, generation)
@@ -188,9 +196,8 @@ const renew = (mode: string) =>
 	)
 	SELECT project_no, true AS renewed FROM renewed
 	UNION ALL
-	SELECT project_no, false FROM mine WHERE project_no NOT IN (SELECT project_no FROM held)`);
-const RENEW_FREE = renew("SKIP LOCKED");
-const RENEW_ALL = renew("");
+	SELECT project_no, false FROM mine WHERE project_no NOT IN (SELECT project_no FROM held)`,
+);
 
 export async function renewLeases(
 	node: PostgresNode,
@@ -221,7 +228,7 @@ async function renewOn(
 	// Cached since they were acquired, or looked up again one by one.
 	for (const { projectId } of leases) projects.push((await findProject(c, projectId)) ?? 0);
 	const generations = leases.map(({ generation }) => c.storedGeneration(generation));
-	const rows = await c.rows<{ project_no: number; renewed: boolean }>(waits ? RENEW_ALL : RENEW_FREE, {
+	const rows = await c.rows<{ project_no: number; renewed: boolean }>(RENEW(waits), {
 		now: time.database,
 		holder,
 		termMs,

@@ -18,6 +18,7 @@ import { lockedLog, newestLog, stretchOf } from "../connection/hot-rows.ts";
 import {
 	findProject,
 	internTypes,
+	lockingSql,
 	numberArray,
 	pack,
 	type Row,
@@ -264,13 +265,12 @@ const isOurs = (there: There, row: NewRow): boolean =>
 
 /** Where a transaction stores the numbers of the projects whose logs it holds, for statements sent without waiting. */
 const HELD = "posthorn.held_logs";
-const hold = (mode: string) =>
-	sql(`
+const HOLD = lockingSql(
+	(mode) => `
 	SELECT set_config('${HELD}', coalesce(array_agg(held.project_no), '{}')::text, true) AS held
 	FROM (SELECT no FROM unnest($1::bigint[]) AS no ORDER BY no) wanted
-		CROSS JOIN LATERAL (SELECT project_no ${lockedLog("wanted.no", mode)}) held`);
-const HOLD_FREE = hold("SKIP LOCKED");
-const HOLD_ALL = hold("");
+		CROSS JOIN LATERAL (SELECT project_no ${lockedLog("wanted.no", mode)}) held`,
+);
 
 /**
  * Locks the logs that no other session holds until the transaction ends, without waiting unless `waits`. {@link
@@ -279,7 +279,7 @@ const HOLD_ALL = hold("");
  * @returns the projects whose logs are held
  */
 export async function holdLogs(c: Session, projectNos: Iterable<number>, waits = false): Promise<Set<number>> {
-	const row = await c.row<{ held: string }>(waits ? HOLD_ALL : HOLD_FREE, numberArray([...projectNos]));
+	const row = await c.row<{ held: string }>(HOLD(waits), numberArray([...projectNos]));
 	return new Set(row!.held.slice(1, -1).split(",").filter(Boolean).map(Number));
 }
 
