@@ -227,8 +227,8 @@ export const STORAGE_POSTGRES = [
 	...of("server/src/storage/postgres/lanes/locks.ts", POSTGRES, [
 		{
 			name: "postgres-ring-held",
-			find: "UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = $1 AND until IS NULL",
-			replace: "UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = $1",
+			find: "SET wake_at = 0 WHERE project_no = ANY ($1::bigint[]) AND until IS NULL",
+			replace: "SET wake_at = 0 WHERE project_no = ANY ($1::bigint[])",
 			only: "leases and alarms|registry",
 			why: "An owned project counts as free, and is taken from its node.",
 		},

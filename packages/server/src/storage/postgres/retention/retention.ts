@@ -12,7 +12,7 @@ import { isTableMissing } from "../connection/errors.ts";
 import { numberArray, numberColumns, type Session, sql, textArray } from "../connection/session.ts";
 import { moveCounts, sweepStats } from "../history/stats.ts";
 import { FIRST_AHEAD } from "../lanes/lanes.ts";
-import { holdLanes, lockDeliveries } from "../lanes/locks.ts";
+import { holdLanes, lockDeliveries, ringForChange } from "../lanes/locks.ts";
 import { holdLogs } from "../log/append.ts";
 import { numbered } from "../log/log.ts";
 import { beginningOfDay, daysAhead, dropDay, listDays, makeDays } from "./partitions.ts";
@@ -311,8 +311,6 @@ const LATE = sql(`
 	) waits
 	ORDER BY lane.project_no, lane.webhook_no`);
 
-const REVISE = sql("UPDATE posthorn.logs SET revision = revision + 1 WHERE project_no = ANY ($1::bigint[])");
-const RING = sql("UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = ANY ($1::bigint[]) AND until IS NULL");
 const IDS = sql("SELECT id FROM posthorn.projects WHERE no = ANY ($1::bigint[])");
 
 /**
@@ -337,10 +335,8 @@ async function wakeLate(connections: Connections, cutoff: number): Promise<strin
 async function wake(c: Session, projectNos: ReadonlySet<number>): Promise<string[]> {
 	// Locked in this order by every transaction that needs both.
 	const [logs, deliveries] = await Promise.all([holdLogs(c, projectNos), lockDeliveries(c, [...projectNos])]);
-	const held = logs.intersection(deliveries);
-	for (const projectNo of held) c.changed.add(projectNo);
-	const nos = numberArray([...held]);
-	const [ids] = await Promise.all([c.rows<{ id: string }>(IDS, nos), c.run(REVISE, nos), c.run(RING, nos)]);
+	const held = [...logs.intersection(deliveries)];
+	const [ids] = await Promise.all([c.rows<{ id: string }>(IDS, numberArray(held)), ringForChange(c, ...held)]);
 	return ids.map(({ id }) => id);
 }
 
