@@ -81,8 +81,8 @@ export const SETTLE: readonly Bite[] = [
 	{
 		name: "logged with another status",
 		file: "packages/server/src/engine/actor/attempt.ts",
-		find: 'statusCode: outcome.kind === "answered" ? outcome.status : null,',
-		replace: 'statusCode: outcome.kind === "answered" ? (next.status === "delivered" ? 200 : outcome.status) : null,',
+		find: "statusCode: answered?.status ?? null,",
+		replace: 'statusCode: answered && (next.status === "delivered" ? 200 : answered.status),',
 		breaks: "The log shows 200 for every success.",
 		style: "churn",
 		firstSeed: 3,

@@ -110,10 +110,12 @@ export function consequenceOf(inFlight: InFlight, outcome: Outcome, delaysMs: re
 	const next = afterAttempt(attempt, resultOf(outcome), delaysMs);
 	const dueAt = next.delayMs === null ? null : outcome.endedAt + next.delayMs;
 	const reason = explain(outcome);
-	const waitedMs = outcome.kind === "not_sent" ? 0 : outcome.waitedMs;
+	/** Null if the delivery was closed. */
+	const tried = outcome.kind === "not_sent" ? null : outcome;
+	const answered = outcome.kind === "answered" ? outcome : null;
+	const waitedMs = tried?.waitedMs ?? 0;
 	const startedAt = outcome.startedAt + waitedMs;
-	const sent = outcome.kind === "not_sent" ? null : outcome.request;
-	const details = outcome.kind === "not_sent" ? null : (outcome.details ?? null);
+	const sent = tried?.request ?? null;
 	return {
 		attempt: {
 			id: waitedMs === 0 ? inFlight.attemptId : withTime(inFlight.attemptId, startedAt),
@@ -123,21 +125,21 @@ export function consequenceOf(inFlight: InFlight, outcome: Outcome, delaysMs: re
 			attempt,
 			replay,
 			status: next.status,
-			statusCode: outcome.kind === "answered" ? outcome.status : null,
+			statusCode: answered?.status ?? null,
 			errorCode: reason?.code ?? null,
 			error: reason?.text ?? null,
 			startedAt,
 			responseMs: Math.min(outcome.endedAt - outcome.startedAt - waitedMs, LONGEST_RESPONSE_MS),
-			responseBody: outcome.kind === "answered" ? outcome.body : NO_BYTES,
-			responseTruncated: outcome.kind === "answered" && outcome.truncated,
-			...(details !== null && { details }),
+			responseBody: answered?.body ?? NO_BYTES,
+			responseTruncated: answered?.truncated ?? false,
+			...(tried?.details && { details: tried.details }),
 			nextRetryAt: dueAt,
 			url: outcome.kind === "unanswered" ? outcome.url : (sent?.url ?? lane.target.url),
 			sent,
 		},
 		schedule: dueAt === null ? null : { webhookId, seq, queue: "retry", replay, attempt: attempt + 1, dueAt },
 		unschedule: retry && dueAt === null ? { webhookId, seq } : null,
-		lagMs: outcome.kind === "not_sent" ? null : inFlight.lagMs(startedAt),
+		lagMs: tried && inFlight.lagMs(startedAt),
 	};
 }
 
