@@ -1,7 +1,7 @@
 /**
  * The storage port: the domain's verbs, without SQL, tables or transactions. Each engine (a folder next to this file)
- * implements {@link Storage} and passes the suite in `test/storage/conformance/`. Engines differ only in their
- * {@link Capabilities}.
+ * implements {@link Storage} and passes the suite in `test/storage/conformance/`. Engines differ only in whether several
+ * nodes may share the database.
  *
  * *Publish* calls `appendEvents`, *settle* calls `settle`, and only *cluster* changes leases. Users' changes (webhooks,
  * keys, replays) come through the registry and the API. A change that gives a project work sets its alarm in the same
@@ -26,7 +26,6 @@ export type Params<K extends keyof Verbs> = Parameters<Verbs[K]>[0];
 export type Result<K extends keyof Verbs> = Awaited<ReturnType<Verbs[K]>>;
 
 export interface Storage extends Verbs {
-	readonly capabilities: Capabilities;
 	/**
 	 * Names the current epoch: a stretch of the database's history in which nothing was lost. A failover begins another.
 	 * A log may have lost its last events by then, and gives their numbers to other events.
@@ -39,11 +38,6 @@ export interface Storage extends Verbs {
 	gauges(): Promise<Gauges>;
 	/** Waits for calls in progress, then closes the database. */
 	close(): Promise<void>;
-}
-
-export interface Capabilities {
-	/** Whether several nodes may share the database. */
-	readonly manyNodes: boolean;
 }
 
 /** Storage failed: lost, locked, full or damaged. `message` says what to do. */

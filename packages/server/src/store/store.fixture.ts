@@ -71,7 +71,7 @@ export class TestStore {
 
 	/** The rules on this many more nodes if nodes may share the database; otherwise on its only node. */
 	async startNodes(count: number): Promise<RunningStore[]> {
-		const { manyNodes } = this.storage.capabilities;
+		const manyNodes = this.storage.peers !== null;
 		const more = Array.from({ length: count }, () => (manyNodes ? this.database.open(this.clock) : null));
 		const storages = await Promise.all(more);
 		const asleep = this.clock.nextSleep(count);

@@ -2,10 +2,13 @@ import { VirtualClock } from "@posthorn/testkit";
 import { expect, test } from "vitest";
 import type { Moment } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
-import type { Lease, Storage } from "../../storage/port.ts";
+import type { Lease, PeerStorage, Storage } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import { LeaseTaker, type LeaseTakerOptions, type TakerContext } from "./lease-taker.ts";
 import { OwnedProjects } from "./projects.ts";
+
+/** Of a database that other nodes may share. */
+const SHARED = {} as PeerStorage;
 
 // The leaving node's projects stayed idle until this node's next renewal found that there were fewer nodes.
 test("a node at its share recalculates it before it leaves due projects to others", async () => {
@@ -13,7 +16,7 @@ test("a node at its share recalculates it before it leaves due projects to other
 	const owned = new OwnedProjects();
 	owned.share = 2;
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: true },
+		peers: SHARED,
 		acquireLeases: async ({ limit }) =>
 			due.splice(0, limit).map((projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 })),
 		nextAlarm: async () => null,
@@ -42,7 +45,7 @@ test("a node at its share recalculates it before it leaves due projects to other
 test("a lease counts from its request, however long the response takes", async () => {
 	const clock = new VirtualClock();
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: false },
+		peers: null,
 		acquireLeases: async ({ projectIds = [] }) => {
 			clock.advance(5_000);
 			return projectIds.map((projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 }));
@@ -67,7 +70,7 @@ test("waits a second after a storage failure before asking again", async () => {
 	const clock = new VirtualClock();
 	const asked: unknown[] = [];
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: true },
+		peers: SHARED,
 		acquireLeases: async ({ projectIds, heldBefore }) => {
 			asked.push([projectIds, heldBefore]);
 			throw new Error("The database is away.");
@@ -91,7 +94,7 @@ test("asks for due projects only once overdue leases are renewed, until a call f
 	const done: string[] = [];
 	const found = [200, 200, 3];
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: true },
+		peers: SHARED,
 		acquireLeases: async ({ limit }) => {
 			done.push(`ask for ${limit}`);
 			return Array.from({ length: found.shift() ?? 0 }, (_, n): Lease => {
@@ -114,7 +117,7 @@ test("looks again if it learns of due projects while it reads the next alarm", a
 	const alarm = Promise.withResolvers<null>();
 	let asked = 0;
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: true },
+		peers: SHARED,
 		acquireLeases: async () => {
 			asked++;
 			return [];
@@ -139,7 +142,7 @@ test("room is made for a project that is poked after the next alarm was read", a
 	const reads = [...alarms];
 	const made: number[] = [];
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: false },
+		peers: null,
 		acquireLeases: async () => [],
 		nextAlarm: () => reads.shift()!.promise,
 	};
@@ -162,7 +165,7 @@ test("no room is made for a project that another node owns", async () => {
 	let made = 0;
 	let reads = 0;
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: true },
+		peers: SHARED,
 		acquireLeases: async () => [],
 		nextAlarm: async () => {
 			reads++;
@@ -182,7 +185,7 @@ test("a node that has the database to itself looks at least once a minute", asyn
 	const begun = clock.elapsed();
 	const asked: number[] = [];
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: false },
+		peers: null,
 		acquireLeases: async () => {
 			asked.push(clock.elapsed() - begun);
 			return [];
@@ -207,7 +210,7 @@ test("retries a lease whose row is locked, without assuming that another node ow
 	const asked: (readonly string[])[] = [];
 	let isLocked = true;
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: true },
+		peers: SHARED,
 		acquireLeases: async ({ projectIds = [], onLocked }) => {
 			asked.push(projectIds);
 			const free = projectIds.filter((projectId) => projectId !== "held" || !isLocked);
@@ -251,7 +254,7 @@ test("a user's request keeps its reserved capacity while its project's row is lo
 		let isLocked = true;
 		const owned = new OwnedProjects(1);
 		const storage: Partial<Storage> = {
-			capabilities: { manyNodes: true },
+			peers: SHARED,
 			acquireLeases: async ({ projectIds = [], onLocked }) => {
 				if (isLocked) onLocked?.(projectIds);
 				return isLocked ? [] : projectIds.map((projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 }));
@@ -282,7 +285,7 @@ function heldStorage() {
 	const calls: { readonly projectIds: readonly string[]; readonly heldBefore: boolean; readonly answer: () => void }[] =
 		[];
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: false },
+		peers: null,
 		acquireLeases: ({ projectIds = [], heldBefore = false, onLocked }) =>
 			new Promise((resolve) => {
 				const answer = (): void => {
@@ -364,7 +367,7 @@ test("does not ask for projects of the epoch that it has taken meanwhile", async
 test("a lease taken because it was due is not retried", async () => {
 	const disk = new VirtualClock();
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: true },
+		peers: SHARED,
 		acquireLeases: async ({ projectIds, onLocked }) => {
 			if (projectIds) onLocked?.(projectIds);
 			return projectIds ? [] : [{ projectId: "p1", generation: 1, expiresAt: 10_000 }];
@@ -387,7 +390,7 @@ test("polls for leases left to run out, even while the next alarm is being read"
 	const asked: number[] = [];
 	const alarm = Promise.withResolvers<null>();
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: false },
+		peers: null,
 		acquireLeases: async () => {
 			asked.push(clock.elapsed() - begun);
 			return [];
@@ -416,7 +419,7 @@ test("does not miss the alarm of a project released while the next alarm is bein
 	const alarms = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
 	let looks = 0;
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: false },
+		peers: null,
 		acquireLeases: async () => {
 			asked.push(clock.elapsed() - begun);
 			return [];
@@ -463,7 +466,7 @@ function sharing(nextAlarm: () => number | null = () => null, nextEnd?: () => nu
 	const begun = clock.elapsed();
 	const asked: number[] = [];
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: true },
+		peers: SHARED,
 		acquireLeases: async () => {
 			asked.push(clock.elapsed() - begun);
 			return [];
@@ -576,7 +579,7 @@ async function metOwner() {
 	const owned = new OwnedProjects(1);
 	const asked: (readonly string[])[] = [];
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: true },
+		peers: SHARED,
 		acquireLeases: async ({ projectIds = [] }) => {
 			asked.push(projectIds);
 			return [];
@@ -637,7 +640,7 @@ async function crowded() {
 	const add = (projectId: string): void => owned.add({ projectId, end() {} } as Actor);
 	let due = 0;
 	const storage: Partial<Storage> = {
-		capabilities: { manyNodes: false },
+		peers: null,
 		acquireLeases: async ({ limit, projectIds }) =>
 			(projectIds ?? Array.from({ length: limit }, () => `due ${++due}`)).map(
 				(projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 }),

@@ -253,7 +253,7 @@ export class LeaseTaker {
 	/** @returns how many were taken */
 	async #acquireNamed(most: number, wanted: readonly string[], isRequested = false): Promise<number> {
 		const taken = await this.#acquire({ most, projectIds: wanted, isRequested });
-		if (this.#context.storage.capabilities.manyNodes)
+		if (this.#context.storage.peers !== null)
 			this.#waiting.foundElsewhere(wanted.filter((id) => !taken.has(id) && !this.#locked.has(id)));
 		return taken.size;
 	}
@@ -340,7 +340,7 @@ export class LeaseTaker {
 		if (this.#lapsing > now) at = Math.min(at, this.#lapsing, now + POLL_MS);
 		if (at <= now + LONGEST_WAIT_MS) this.#pollAt(at);
 		// Where nodes share the database, their reports find later work.
-		else if (!storage.capabilities.manyNodes) this.#pollAt(now + LONGEST_WAIT_MS);
+		else if (storage.peers === null) this.#pollAt(now + LONGEST_WAIT_MS);
 		// A killed node's leases end one after the other, and this poll was for one of them.
 		if (end !== undefined) this.expect(end);
 	}

@@ -116,7 +116,6 @@ function storageOf(node: PostgresNode, wakes: Wakes, place: () => string): Postg
 	database.onFailed = (error) => room.failed(error);
 	return {
 		...callsOf(node),
-		capabilities: { manyNodes: true },
 		peers: peersOf(node, wakes),
 		get epoch() {
 			return epochName(database.epoch);

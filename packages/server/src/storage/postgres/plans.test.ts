@@ -85,16 +85,7 @@ describe("the statements of all verbs", () => {
 		const verbs = new Set(Object.keys(storage.peers));
 		for (const name of Object.keys(storage)) verbs.add(name);
 		await storage.close();
-		for (const name of [
-			"capabilities",
-			"place",
-			"peers",
-			"pools",
-			"epoch",
-			"lacksConnections",
-			"clockAheadMs",
-			"close",
-		])
+		for (const name of ["place", "peers", "pools", "epoch", "lacksConnections", "clockAheadMs", "close"])
 			verbs.delete(name);
 		// facts-plans.test.ts runs these.
 		for (const name of verbs) if (FACT_VERB.test(name)) verbs.delete(name);

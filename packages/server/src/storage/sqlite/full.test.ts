@@ -24,7 +24,7 @@ test("after a write for which there was no room, the database isn't well until a
 	const path = join(folder, "posthorn.db");
 	const world = await World.open({
 		name: "SQLite",
-		capabilities: { manyNodes: false },
+		manyNodes: false,
 		leaseTermMs: 15_000,
 		open: ({ clock }) => openSqliteStorage({ path, clock }),
 		reopen: () => Promise.reject(new Error("This world can't be reopened.")),

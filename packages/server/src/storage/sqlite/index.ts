@@ -56,7 +56,6 @@ export async function openSqliteStorage({
 		writer.onFailed = (error) => room.failed(error);
 		return {
 			...verbs,
-			capabilities: { manyNodes: false },
 			peers: null,
 			// There is only one.
 			epoch: "1.00000000",

@@ -26,7 +26,7 @@ async function closed(storage: Storage): Promise<{ path: string; clock: Pick<Clo
 
 describeStorage({
 	name: "SQLite",
-	capabilities: { manyNodes: false },
+	manyNodes: false,
 	leaseTermMs: LEASE_TERM_MS,
 	open: async ({ clock }) => openAt(join(await mkdtemp(join(tmpdir(), "posthorn-")), "posthorn.db"), clock),
 	reopen: async (storage) => {

@@ -12,7 +12,7 @@ const minutesUntil = (at: number | null, aheadMs: number): number => Math.round(
 const worldOn = (storage: Storage): Promise<World> =>
 	World.open({
 		name: "a node",
-		capabilities: storage.capabilities,
+		manyNodes: storage.peers !== null,
 		leaseTermMs: 0,
 		open: async () => storage,
 		reopen: async () => storage,

@@ -48,7 +48,7 @@ export function describeDurability(harness: StorageHarness): void {
 			await world.publish(project, "a");
 			const lease = await world.lease(project);
 			await world.reopen();
-			if (!harness.capabilities.manyNodes) {
+			if (!harness.manyNodes) {
 				expect(await world.settle(lease, {})).toBe("stale");
 				const [taken] = await world.storage.acquireLeases({ holder: "node_b", limit: 10 });
 				expect(taken!.generation).toBeGreaterThan(lease.generation);

@@ -1,11 +1,11 @@
 import type { Clock } from "../../../src/base/clock.ts";
-import type { Capabilities, Storage } from "../../../src/storage/port.ts";
+import type { Storage } from "../../../src/storage/port.ts";
 
 /** How the suite accesses an engine. */
 export interface StorageHarness {
 	readonly name: string;
-	/** What the engine declares, which the suite checks. */
-	readonly capabilities: Capabilities;
+	/** Whether several nodes may share the database. */
+	readonly manyNodes: boolean;
 	/** The lease duration with which `open` opens, in milliseconds. */
 	readonly leaseTermMs: number;
 	/** Opens a new, empty database. */

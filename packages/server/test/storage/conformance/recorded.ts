@@ -29,7 +29,7 @@ export class RecordedSuite {
 		};
 		const harness: StorageHarness = {
 			name: "memory",
-			capabilities: { manyNodes: true },
+			manyNodes: true,
 			leaseTermMs: LEASE_TERM_MS,
 			open: ({ clock }) => open(new MemoryDatabase({ clock: new StandingClock(clock) }), clock),
 			reopen: async (storage) => {

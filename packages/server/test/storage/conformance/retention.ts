@@ -295,7 +295,7 @@ export function describeRetention(harness: StorageHarness): void {
 			expect(await seqs(project)).toEqual([]);
 		});
 
-		test.runIf(harness.capabilities.manyNodes)(
+		test.runIf(harness.manyNodes)(
 			"one node sweeps at a time, until it ends its pass or says nothing for its term",
 			async () => {
 				const peers = world.storage.peers!;

@@ -31,5 +31,5 @@ export async function openMemoryStorage(options: MemoryOptions): Promise<Storage
 	const { database, clock, leaseTermMs, manyNodes = true, observer = {} } = options;
 	const node = new MemoryNode(database, { clock, leaseTermMs, observer });
 	if (!manyNodes) database.transaction(() => freeAllLeases(node));
-	return storageOf(node, { manyNodes });
+	return storageOf(node, manyNodes);
 }

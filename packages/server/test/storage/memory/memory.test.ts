@@ -17,7 +17,7 @@ for (const manyNodes of [true, false]) {
 	};
 	describeStorage({
 		name: manyNodes ? "shared memory" : "memory",
-		capabilities: { manyNodes },
+		manyNodes,
 		leaseTermMs: LEASE_TERM_MS,
 		open: ({ clock }) => openAt(new MemoryDatabase({ clock: new StandingClock(clock) }), clock),
 		reopen: async (storage) => {

@@ -1,5 +1,5 @@
 import { PROJECTS } from "../../../src/base/budgets.ts";
-import { type Capabilities, type Storage, StorageError } from "../../../src/storage/port.ts";
+import { type Storage, StorageError } from "../../../src/storage/port.ts";
 import { appendEvents, lockedResult } from "./append.ts";
 import { coldCalls } from "./cold.ts";
 import { epochName } from "./epochs.ts";
@@ -12,7 +12,7 @@ import { settle } from "./settle.ts";
 import { freeCalls, holdingCalls } from "./verbs.ts";
 
 /** Implements the port on top of a node. */
-export function storageOf(node: MemoryNode, capabilities: Capabilities): Storage {
+export function storageOf(node: MemoryNode, manyNodes: boolean): Storage {
 	const { database } = node;
 	const isLocked = (projectId: string): boolean => {
 		const project = database.project(projectId);
@@ -31,8 +31,7 @@ export function storageOf(node: MemoryNode, capabilities: Capabilities): Storage
 		...coldCalls(node),
 		...freeCalls(node),
 		...holdingCalls(node),
-		capabilities,
-		peers: capabilities.manyNodes ? peersOf(node) : null,
+		peers: manyNodes ? peersOf(node) : null,
 		get epoch() {
 			return epochName(node.epoch);
 		},

@@ -26,7 +26,7 @@ export class MemoryWorld {
 		const made: { database?: MemoryDatabase; timers?: StandingClock } = {};
 		const world = await World.open({
 			name: "memory",
-			capabilities: { manyNodes: true },
+			manyNodes: true,
 			leaseTermMs: LEASE_TERM_MS,
 			open({ clock }) {
 				made.timers = new StandingClock(clock);

@@ -35,7 +35,7 @@ export async function describePostgres(options: PostgresOptions = {}): Promise<v
 
 	describeStorage({
 		name: `PostgreSQL ${version}`,
-		capabilities: { manyNodes: true },
+		manyNodes: true,
 		leaseTermMs: LEASE_TERM_MS,
 		open: async ({ clock }) => openAt(await takeDatabase(server), clock),
 		reopen: async (storage) => {

@@ -15,7 +15,7 @@ export const openNode = (url: string, clock: Clock): Promise<PostgresStorage> =>
 export function worldOf(open: (clock: Clock) => Promise<Storage>): Promise<World> {
 	return World.open({
 		name: "PostgreSQL",
-		capabilities: { manyNodes: true },
+		manyNodes: true,
 		leaseTermMs: LEASE_TERM_MS,
 		open: ({ clock }) => open(clock),
 		reopen: () => Promise.reject(new Error("This world can't be reopened.")),

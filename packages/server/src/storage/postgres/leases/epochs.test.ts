@@ -58,7 +58,7 @@ describe("a failover to a standby that lags behind", () => {
 		const opened = () => open({ lostTail: (tail: LostTail) => lost.push(tail) });
 		world = await World.open({
 			name: "PostgreSQL",
-			capabilities: { manyNodes: true },
+			manyNodes: true,
 			leaseTermMs: TERM_MS,
 			open: opened,
 			reopen: opened,
@@ -230,7 +230,7 @@ describe("commits", () => {
 		const storage = await openPostgresStorage({ url, clock: new TestClock(), leaseTermMs: TERM_MS });
 		const world = await World.open({
 			name: "PostgreSQL",
-			capabilities: { manyNodes: true },
+			manyNodes: true,
 			leaseTermMs: TERM_MS,
 			open: async () => storage,
 			reopen: async () => storage,
