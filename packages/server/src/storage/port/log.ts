@@ -162,7 +162,4 @@ export interface LogStorage {
 
 	/** Events by their numbers, in any order, without those that don't exist. */
 	readEvents(p: ProjectRef & { readonly seqs: readonly number[] }): Promise<LogEvent[]>;
-
-	/** An event or test event by its id, or null. */
-	findEvent(p: ProjectRef & { readonly eventId: string }): Promise<LogEvent | null>;
 }

@@ -52,7 +52,6 @@ const NATIVE = {
 	appendEvents: choosing(appendEvents),
 	readLog: read(log.readLog, "engine"),
 	readEvents: read(log.readEvents, "engine"),
-	findEvent: read(log.findEvent),
 
 	readBacklogs: read(lanes.readBacklogs),
 

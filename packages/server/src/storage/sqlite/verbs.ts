@@ -79,12 +79,6 @@ const NATIVE = {
 	),
 	readLog: packed("reader", withOwnBytes<Params<"readLog">>, log.readLog, unpackEvents),
 	readEvents: packed("reader", withOwnBytes<Params<"readEvents">>, log.readEvents, unpackEvents),
-	findEvent: packed(
-		"reader",
-		withOwnBytes<Params<"findEvent">>,
-		log.findEvent,
-		(found) => unpackEvents(found)[0] ?? null,
-	),
 
 	readBacklogs: read(lanes.readBacklogs),
 

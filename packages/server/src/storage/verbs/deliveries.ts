@@ -2,6 +2,7 @@
 import type { By } from "../port/accounts.ts";
 import type { DeliveryKey, QueueName, ReplayResult, Retry } from "../port/delivery.ts";
 import type { CountedPage, Delivery, LatestAttempt, MatchingReplays, ReplayedPage } from "../port/history.ts";
+import type { LogEvent } from "../port/log.ts";
 import type { ProjectRef, WebhookRef } from "../port/registry.ts";
 import {
 	type AttemptRow,
@@ -214,18 +215,24 @@ export function* dismissDeliveries(
 
 type DeliveryOf = ProjectRef & DeliveryKey;
 
-interface EventRow {
-	readonly seq: number;
+/** An event with its type's code. */
+interface EventRow extends LogEvent {
 	readonly code: number;
-	readonly type: string;
-	readonly body: Uint8Array;
 }
 
 const ITS_TYPE = joinByKey("event_types t", "t.code = e.type");
 
 const eventOf = (project: number, eventId: string): Query<EventRow> => sql`
-	SELECT e.seq, e.type AS code, t.name AS type, e.body
+	SELECT e.seq, e.id, e.type AS code, t.name AS type, e.created_at AS "createdAt", e.published_at AS "publishedAt", e.body
 	FROM (SELECT CAST(${project} AS bigint) AS no, CAST(${eventId} AS text) AS id) g ${ITS_EVENT} ${ITS_TYPE}`;
+
+/** An event or test event by its id, or null. */
+export function* findEvent(project: number, { eventId }: { readonly eventId: string }): Steps<LogEvent | null> {
+	const found = yield* row(eventOf(project, eventId));
+	if (found === undefined) return null;
+	const { code: _, ...event } = found;
+	return event;
+}
 
 interface LaneRow {
 	readonly position: number;

@@ -105,6 +105,7 @@ const PROJECTS = {
 
 /** Deliveries, test events, replays, and pending attempts that are made early or cancelled. */
 const DELIVERIES = {
+	findEvent: inProject.read(deliveries.findEvent, () => null),
 	getDelivery: inProject.snapshot(deliveries.getDelivery, () => null),
 	appendTestEvent: inProject.write(deliveries.appendTestEvent, () => "no_webhook" as const),
 	replayDelivery: inProject.write(deliveries.replayDelivery, () => ({ kind: "no_delivery" }) as const),

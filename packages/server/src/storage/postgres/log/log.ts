@@ -97,14 +97,6 @@ export async function readEvents(c: Session, { projectId, seqs }: Params<"readEv
 	return (await c.rows(READ_SEQS, project, numberArray([...new Set(seqs)]))).map(toEvent);
 }
 
-const FIND = sql(`SELECT ${COLUMNS} FROM (SELECT * FROM posthorn.events ${identified("$1", "$2")}) e ${TYPE}`);
-
-export async function findEvent(c: Session, { projectId, eventId }: Params<"findEvent">): Promise<LogEvent | null> {
-	const project = await findProject(c, projectId);
-	const row = project === null ? undefined : await c.row(FIND, project, eventId);
-	return row === undefined ? null : toEvent(row);
-}
-
 const FIND_SEQ = sql(`SELECT seq FROM posthorn.events ${identified("$1", "$2")}`);
 
 /** The number of an event; null if it doesn't exist. */

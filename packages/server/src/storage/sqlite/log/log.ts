@@ -5,7 +5,6 @@ import { type EventRows, pack } from "../connection/wire.ts";
 
 const COLUMNS = "seq, id, type, created_at, published_at, body";
 const BY_SEQ = `SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq = ?`;
-const BY_ID = `SELECT ${COLUMNS} FROM events WHERE project_no = ? AND id = ?`;
 
 /** One process owns the file, so nothing is lost while it runs. */
 export function readLogEnd(c: Connection, { projectId }: Params<"readLogEnd">): LogEnd | null {
@@ -35,10 +34,6 @@ export function readEvents(c: Connection, { projectId, seqs }: Params<"readEvent
 		c,
 		[...new Set(seqs)].flatMap((seq) => c.rows<Row>(BY_SEQ, project, seq)),
 	);
-}
-
-export function findEvent(c: Connection, { projectId, eventId }: Params<"findEvent">): EventRows {
-	return toColumns(c, c.rows(BY_ID, c.names.project(projectId), eventId));
 }
 
 function toColumns(c: Connection, rows: readonly Row[]): EventRows {
