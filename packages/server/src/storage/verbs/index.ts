@@ -7,8 +7,7 @@ import * as deliveries from "./deliveries.ts";
 import * as facts from "./facts.ts";
 import * as keys from "./keys.ts";
 import * as members from "./members.ts";
-import * as projects from "./registry.ts";
-import * as webhooks from "./registry.ts";
+import * as registry from "./registry.ts";
 import * as retries from "./retries.ts";
 import * as search from "./search.ts";
 import * as settings from "./settings.ts";
@@ -77,30 +76,30 @@ const KEYS = {
 } satisfies Readonly<Record<string, Verb>>;
 
 const PROJECTS = {
-	createProject: write(projects.createProject),
-	getProject: read(projects.getProject),
-	listProjects: read(projects.listProjects),
-	renameProject: inProject.write(projects.renameProject, () => null),
-	setDeveloperApp: inProject.write(projects.setDeveloperApp, () => null),
+	createProject: write(registry.createProject),
+	getProject: read(registry.getProject),
+	listProjects: read(registry.listProjects),
+	renameProject: inProject.write(registry.renameProject, () => null),
+	setDeveloperApp: inProject.write(registry.setDeveloperApp, () => null),
 
-	getWebhook: inProject.read(webhooks.getWebhook, () => null),
-	listWebhooks: inProject.read(webhooks.listWebhooks, () => []),
-	listDeletedWebhooks: inProject.read(webhooks.listDeletedWebhooks, () => []),
+	getWebhook: inProject.read(registry.getWebhook, () => null),
+	listWebhooks: inProject.read(registry.listWebhooks, () => []),
+	listDeletedWebhooks: inProject.read(registry.listDeletedWebhooks, () => []),
 	createWebhook: inProject.write(
-		webhooks.createWebhook,
+		registry.createWebhook,
 		() => "no_project" as const,
 		({ events }) => events,
 	),
 	updateWebhook: inProject.write(
-		webhooks.updateWebhook,
+		registry.updateWebhook,
 		() => null,
 		({ patch }) => patch.events ?? [],
 	),
-	rotateSecret: inProject.write(webhooks.rotateSecret, () => false),
-	listSecrets: inProject.read(webhooks.listSecrets, () => []),
-	resealSecret: inProject.write(webhooks.resealSecret, () => false),
-	deleteWebhook: inProject.write(webhooks.deleteWebhook, () => false),
-	endDeletion: inProject.write(webhooks.endDeletion, () => undefined),
+	rotateSecret: inProject.write(registry.rotateSecret, () => false),
+	listSecrets: inProject.read(registry.listSecrets, () => []),
+	resealSecret: inProject.write(registry.resealSecret, () => false),
+	deleteWebhook: inProject.write(registry.deleteWebhook, () => false),
+	endDeletion: inProject.write(registry.endDeletion, () => undefined),
 } satisfies Readonly<Record<string, Verb>>;
 
 /** Deliveries, test events, replays, and pending attempts that are made early or cancelled. */

@@ -155,13 +155,16 @@ interface Held {
 	readonly lastSeq: number;
 }
 
+/** A webhook with its number, unless it was deleted. */
+export const undeleted = (
+	project: number,
+	webhookId: string,
+): Query<{ readonly no: number; readonly id: string }> => sql`
+	SELECT no, id FROM posthorn.webhooks WHERE project_no = ${project} AND id = ${webhookId} AND deleted_at IS NULL`;
+
 /** Holds all of the project; null if the webhook doesn't exist, or not for `by` anymore. */
 export function* holdWebhook(project: number, { webhookId, by }: WebhookRef & By): Steps<Held | null> {
-	const [lastSeq, [found]] = yield* together(
-		holdProject(project),
-		sql<{ no: number }>`
-			SELECT no FROM posthorn.webhooks WHERE project_no = ${project} AND id = ${webhookId} AND deleted_at IS NULL`,
-	);
+	const [lastSeq, [found]] = yield* together(holdProject(project), undeleted(project, webhookId));
 	if (found === undefined || !(yield* mayStill(project, by))) return null;
 	return { webhook: found.no, lastSeq };
 }

@@ -7,7 +7,7 @@ import type { ProjectRef, WebhookRef } from "../port/registry.ts";
 import { QUEUE_CODE, QUEUES, queueOf } from "../shared/deliveries.ts";
 import { findEvents, nextOf } from "./deliveries.ts";
 import { mayStill } from "./members.ts";
-import { holdWebhook } from "./registry.ts";
+import { holdWebhook, undeleted } from "./registry.ts";
 import { describeEvents } from "./search.ts";
 import { Fragment, fragment, only, type Query, sql } from "./sql.ts";
 import { findWebhook, holdProject, row, rows, type Steps, toDatabaseTime, together, toNodeTime, wake } from "./verb.ts";
@@ -49,10 +49,7 @@ export function* retryDeliveries(
 	const webhookIds = [...new Set(deliveries.map(({ webhookId }) => webhookId))];
 	const [, ...webhooks] = yield* together(
 		holdProject(project),
-		...webhookIds.map(
-			(webhookId) => sql<{ no: number }>`
-				SELECT no FROM posthorn.webhooks WHERE project_no = ${project} AND id = ${webhookId} AND deleted_at IS NULL`,
-		),
+		...webhookIds.map((webhookId) => undeleted(project, webhookId)),
 	);
 	if (!(yield* mayStill(project, by))) return deliveries.map(() => NOTHING_WAITS);
 	const numbers = new Map(webhookIds.map((id, i) => [id, webhooks[i]?.[0]?.no]));
@@ -169,13 +166,7 @@ function* waitingWebhooks(
 			WHERE w.project_no = ${project} AND w.id >= ${from} AND w.deleted_at IS NULL
 			ORDER BY w.id LIMIT ${WEBHOOKS_AT_A_TIME}`);
 	const ids = [...new Set(webhookIds)].sort().filter((id) => id >= from);
-	const found = yield* together(
-		...ids.slice(0, WEBHOOKS_AT_A_TIME).map(
-			(id) => sql<KnownWebhook>`
-				SELECT no, id FROM posthorn.webhooks
-				WHERE project_no = ${project} AND id = ${id} AND deleted_at IS NULL`,
-		),
-	);
+	const found = yield* together(...ids.slice(0, WEBHOOKS_AT_A_TIME).map((id) => undeleted(project, id)));
 	return found.flat();
 }
 
