@@ -127,6 +127,24 @@ export function summaryOf(row: AttemptRow, { webhookId, eventType }: AttemptName
 	};
 }
 
+/** An entry of the log as replays need it. */
+export interface WalkedAttempt extends Pick<NewAttempt, "seq" | "replay" | "status" | "eventType" | "startedAt"> {
+	/** As stored. */
+	readonly id: string;
+	/** The webhook's number. */
+	readonly webhook: number;
+}
+
+export const walkedOf = (row: AttemptRow, eventType: string): WalkedAttempt => ({
+	id: row.id as string,
+	webhook: row.webhook_no as number,
+	seq: row.seq as number,
+	replay: row.replay as number,
+	status: statusOf(row.status),
+	eventType,
+	startedAt: row.started_at as number,
+});
+
 /** Order ids by the numbers of their events: those that a page has read so far. */
 export type OrderIds = Map<number, string | null>;
 
@@ -281,13 +299,19 @@ export interface LaneRow<Open> extends Omit<LaneState, "subscriptions" | "open">
 
 /** @param dueAt on the node's clock */
 export const retryOf = (row: AttemptRow, webhookId: string, queue: QueueName, dueAt: number): Retry => ({
-	...{ webhookId, seq: row.seq as number, queue, replay: row.replay as number, attempt: row.attempt as number, dueAt },
+	webhookId,
+	seq: row.seq as number,
+	queue,
+	replay: row.replay as number,
+	attempt: row.attempt as number,
+	dueAt,
 });
 
 /** A pending retry or replay, with its event. @param dueAt on the node's clock */
 export const waitingOf = (row: AttemptRow, { webhookId, eventType }: AttemptNames, dueAt: number): WaitingRetry => ({
 	...retryOf(row, webhookId, queueOf(row.queue), dueAt),
-	...{ eventId: row.event_id as string, eventType },
+	eventId: row.event_id as string,
+	eventType,
 });
 
 /** A former holder's attempt in flight. @param until on the node's clock */

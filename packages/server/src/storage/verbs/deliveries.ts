@@ -18,6 +18,7 @@ import {
 	statusOf,
 	summaryOf,
 	toAttemptId,
+	type WalkedAttempt,
 } from "../shared/deliveries.ts";
 import { mayStill } from "./members.ts";
 import { holdWebhook } from "./registry.ts";
@@ -33,7 +34,6 @@ import {
 	toDatabaseTime,
 	together,
 	toNodeTime,
-	type WalkedAttempt,
 	wake,
 	walkAttempts,
 } from "./verb.ts";

@@ -5,10 +5,9 @@
  * it synchronously in its worker, PostgreSQL on one connection, where the statements of a step are pipelined. It may
  * run again from its beginning if its transaction conflicted with another one, so it must have no other effects.
  */
-import type { NewAttempt } from "../port/delivery.ts";
 import type { LogEvent, NewEvent } from "../port/log.ts";
 import type { ProjectRef } from "../port/registry.ts";
-import type { AttemptKind, IdRange } from "../shared/deliveries.ts";
+import type { AttemptKind, IdRange, WalkedAttempt } from "../shared/deliveries.ts";
 import type { Query, Row } from "./sql.ts";
 
 /**
@@ -46,13 +45,6 @@ export interface Natives {
 	walkAttempts(project: number, kind: AttemptKind, range: IdRange, limit: number): Walked;
 	/** Ends the transaction together with the last statements: one round trip less. */
 	commit(): void;
-}
-
-export interface WalkedAttempt extends Pick<NewAttempt, "seq" | "replay" | "status" | "eventType" | "startedAt"> {
-	/** As stored. */
-	readonly id: string;
-	/** The webhook's number. */
-	readonly webhook: number;
 }
 
 export interface Walked {

@@ -22,10 +22,10 @@ import {
 	STATUS_CODE,
 	SUMMARY,
 	searchRows,
-	statusOf,
 	summaryOf,
 	toAttemptId,
 	toStoredId,
+	walkedOf,
 } from "../../shared/deliveries.ts";
 import type { Walked } from "../../verbs/verb.ts";
 import { newestLane } from "../connection/hot-rows.ts";
@@ -361,12 +361,7 @@ export async function walkForward(
 	if (search === null) return { rows: [], end: null };
 	const { rows: positions, end } = await findPositions(c, "ASC", search, [range], limit);
 	const rows = await readAt(c, WALKED, project, positions);
-	const walked = rows.map((row) => ({
-		...{ id: row.id as string, webhook: row.webhook_no as number, seq: row.seq as number },
-		...{ replay: row.replay as number, status: statusOf(row.status) },
-		...{ eventType: row.event_type as string, startedAt: row.started_at as number },
-	}));
-	return { rows: walked, end };
+	return { rows: rows.map((row) => walkedOf(row, row.event_type as string)), end };
 }
 
 const READ = sql(`

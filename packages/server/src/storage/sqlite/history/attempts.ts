@@ -27,10 +27,10 @@ import {
 	SUMMARY,
 	searchRows,
 	statusesOf,
-	statusOf,
 	summaryOf,
 	toAttemptId,
 	toStoredId,
+	walkedOf,
 } from "../../shared/deliveries.ts";
 import type { Walked } from "../../verbs/verb.ts";
 import { type Connection, mergedRanges, type Row } from "../connection/connection.ts";
@@ -159,12 +159,7 @@ export function getAttempt(c: Connection, { projectId, attemptId }: Params<"getA
 export function walkForward(c: Connection, project: number, kind: AttemptKind, range: IdRange, limit: number): Walked {
 	const columns = "webhook_no, seq, replay, type, started_at, status";
 	const { rows, end } = walkAttempts(c, project, kind, range, { columns, order: "ASC", limit });
-	const walked = rows.map((row) => ({
-		...{ id: row.id as string, webhook: row.webhook_no as number, seq: row.seq as number },
-		...{ replay: row.replay as number, status: statusOf(row.status) },
-		...{ eventType: c.names.typeName(row.type as number), startedAt: row.started_at as number },
-	}));
-	return { rows: walked, end };
+	return { rows: rows.map((row) => walkedOf(row, c.names.typeName(row.type as number))), end };
 }
 
 export function hasMoreAttempts(c: Connection, { projectId, seqs, maxAttempts }: Params<"hasMoreAttempts">): boolean {
