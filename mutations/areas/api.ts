@@ -200,7 +200,7 @@ export const API = [
 			why: "Deliveries that fail again while all are retried use up all their attempts at once.",
 		},
 	]),
-	...of("server/src/storage/verbs/deliveries.ts", inApi("deferred-rights"), [
+	...of("server/src/storage/verbs/replays.ts", inApi("deferred-rights"), [
 		{
 			name: "waiting-replay-outlives-rights",
 			find: '\tif (!(yield* mayStill(project, p.by))) return { kind: "no_delivery" };\n',
@@ -215,6 +215,8 @@ export const API = [
 			only: "left waiting",
 			why: "A removed member's bulk replay that waited sends hundreds of deliveries again.",
 		},
+	]),
+	...of("server/src/storage/verbs/deliveries.ts", inApi("deferred-rights"), [
 		{
 			name: "waiting-dismissals-outlive-rights",
 			find: "\tif (!(yield* mayStill(project, by))) return deliveries.map(() => null);\n",

@@ -351,7 +351,7 @@ export const STORAGE_VERBS = [
 			why: "A page of an order takes a statement for each part of the log.",
 		},
 	]),
-	...of("server/src/storage/verbs/deliveries.ts", SQLITE, [
+	...of("server/src/storage/verbs/replays.ts", SQLITE, [
 		{
 			name: "verbs-replay-same-series",
 			find: "const replay = progress.replay + 1;",

@@ -8,6 +8,7 @@ import * as facts from "./facts.ts";
 import * as keys from "./keys.ts";
 import * as members from "./members.ts";
 import * as registry from "./registry.ts";
+import * as replays from "./replays.ts";
 import * as retries from "./retries.ts";
 import * as search from "./search.ts";
 import * as settings from "./settings.ts";
@@ -106,10 +107,10 @@ const PROJECTS = {
 const DELIVERIES = {
 	findEvent: inProject.read(deliveries.findEvent, () => null),
 	getDelivery: inProject.snapshot(deliveries.getDelivery, () => null),
-	appendTestEvent: inProject.write(deliveries.appendTestEvent, () => "no_webhook" as const),
-	replayDelivery: inProject.write(deliveries.replayDelivery, () => ({ kind: "no_delivery" }) as const),
-	replayMatching: inProject.write(deliveries.replayMatching, () => ({ count: 0, next: null })),
-	countMatching: inProject.read(deliveries.countMatching, () => countedPage([], null)),
+	appendTestEvent: inProject.write(replays.appendTestEvent, () => "no_webhook" as const),
+	replayDelivery: inProject.write(replays.replayDelivery, () => ({ kind: "no_delivery" }) as const),
+	replayMatching: inProject.write(replays.replayMatching, () => ({ count: 0, next: null })),
+	countMatching: inProject.read(replays.countMatching, () => countedPage([], null)),
 	readLatest: inProject.read(deliveries.readLatest, forEachDelivery(deliveries.NO_ATTEMPT)),
 	listUnattempted: inProject.read(retries.listUnattempted, () => ({ rows: [], next: null })),
 	countRetries: inProject.read(retries.countRetries, () => ({ count: 0, next: null })),
