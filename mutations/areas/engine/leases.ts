@@ -378,7 +378,7 @@ export const ENGINE_LEASES = [
 			why: "After a failover a project stops for a lease duration.",
 		},
 	]),
-	...of("server/src/engine/cluster/projects.ts", inEngine("cluster/failure-backoff"), [
+	...of("server/src/engine/cluster/failure-backoff.ts", inEngine("cluster/failure-backoff"), [
 		{
 			name: "failure-backoff-same-rest",
 			find: "this.#firstRestMs * 2 ** (count - 1)",

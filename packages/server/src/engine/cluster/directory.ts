@@ -20,11 +20,12 @@ import { Actor } from "../actor/actor.ts";
 import type { LaneChange } from "../actor/applied-lanes.ts";
 import type { ActorContext, LossReason, Message } from "../actor/context.ts";
 import type { ChangeScope } from "../engine.ts";
+import { FailureBackoff } from "./failure-backoff.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { LeaseTaker } from "./lease-taker.ts";
 import { MarkPoller } from "./mark-poller.ts";
 import { Peers } from "./peers.ts";
-import { FailureBackoff, OwnedProjects } from "./projects.ts";
+import { OwnedProjects } from "./projects.ts";
 
 /** Delay before a failed read of a project's webhooks is retried. */
 const RETRY_MS = 1_000;

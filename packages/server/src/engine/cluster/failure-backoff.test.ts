@@ -1,7 +1,7 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
 import { PROJECTS } from "../../base/budgets.ts";
-import { FailureBackoff } from "./projects.ts";
+import { FailureBackoff } from "./failure-backoff.ts";
 
 test("a project rests twice as long each time, up to an hour, and the count restarts once it has run for an hour", () => {
 	const clock = new VirtualClock();
