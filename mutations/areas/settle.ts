@@ -87,14 +87,14 @@ export const SETTLE = [
 		},
 		{
 			name: "settler-refuses-all",
-			find: "for (const one of groups) await this.#settle([one], apart);",
+			find: "for (const part of [groups.slice(0, half), groups.slice(half)]) await this.#settle(part, apart);",
 			replace: 'for (const one of groups) one.result = "refused";',
 			why: "One project's refused outcome has those of all others in its commit refused.",
 		},
 		{
 			name: "settler-locked-waits-for-all",
-			find: 'if (error.code === "locked") return this.#settleUnlocked(groups, apart);',
-			replace: "",
+			find: '|| error.code === "locked") return this.#settleHalves',
+			replace: ") return this.#settleHalves",
 			why: "One locked row that no statement looks for holds up the commits of all projects.",
 		},
 		{

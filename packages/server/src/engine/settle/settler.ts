@@ -7,11 +7,11 @@ import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import {
 	type DeliveryStorage,
 	isPartial,
+	isStorageError,
 	type LaneProgress,
 	type NewAttempt,
 	type Retry,
 	type Settlement,
-	StorageError,
 	type Verdict,
 } from "../../storage/port.ts";
 import { runByHalves } from "../halves.ts";
@@ -199,9 +199,8 @@ export class Settler {
 				this.#pauseMs = 0;
 				return;
 			} catch (error) {
-				if (error instanceof StorageError && error.code === "closed") return;
-				if (!(error instanceof StorageError)) return this.#settleAcceptable(groups, apart, error);
-				if (error.code === "locked") return this.#settleUnlocked(groups, apart);
+				if (isStorageError(error) && error.code === "closed") return;
+				if (!isStorageError(error) || error.code === "locked") return this.#settleHalves(groups, apart, error);
 				if (isPartial(error)) return this.#settleWritable(groups, apart);
 				this.#failure.failed(error, { settlements: groups.length, retryInMs: waitMs });
 				await sleep(this.#clock, waitMs);
@@ -209,21 +208,17 @@ export class Settler {
 		}
 	}
 
-	/** Storage rejects one of these groups: settles each separately, so that the others aren't delayed. */
-	async #settleAcceptable(groups: readonly Group[], apart: boolean, error: unknown): Promise<void> {
-		if (groups.length > 1) for (const one of groups) await this.#settle([one], apart);
-		else {
-			const group = groups[0]!;
-			this.#logger.error({ err: error, projectId: group.lease.projectId }, "storage rejected outcomes");
-			group.result = "refused";
-		}
-	}
-
-	/** A row that no statement checks for is locked: finds its group by bisection, and settles the others. */
-	async #settleUnlocked(groups: readonly Group[], apart: boolean): Promise<void> {
+	/** One of these groups is rejected, or has a locked row that no statement checks for. The others aren't delayed. */
+	async #settleHalves(groups: readonly Group[], apart: boolean, error: unknown): Promise<void> {
 		const half = Math.ceil(groups.length / 2);
-		if (groups.length === 1) groups[0]!.result = "locked";
-		else for (const part of [groups.slice(0, half), groups.slice(half)]) await this.#settle(part, apart);
+		if (groups.length > 1) {
+			for (const part of [groups.slice(0, half), groups.slice(half)]) await this.#settle(part, apart);
+			return;
+		}
+		const group = groups[0]!;
+		group.result = isStorageError(error) ? "locked" : "refused";
+		if (group.result === "refused")
+			this.#logger.error({ err: error, projectId: group.lease.projectId }, "storage rejected outcomes");
 	}
 
 	/**
