@@ -3,6 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Storage, StorageError } from "../port.ts";
 import { Room } from "../shared/room.ts";
 import { Channel } from "./connection/channel.ts";
+import type { WorkerSetup } from "./connection/wire.ts";
 import { addGauges } from "./lanes/lanes.ts";
 import { callsOf } from "./verbs.ts";
 
@@ -39,13 +40,16 @@ export async function openSqliteStorage({
 		if (!dead) onDeath?.(error);
 		dead = true;
 	};
-	const writer = await Channel.open({ path, role: "writer", leaseTermMs }, died);
-	const opened = [writer];
+	const opened: Channel[] = [];
+	const open = async (role: WorkerSetup["role"]): Promise<Channel> => {
+		const channel = await Channel.open({ path, role, leaseTermMs }, died);
+		opened.push(channel);
+		return channel;
+	};
 	try {
-		const reader = await Channel.open({ path, role: "reader", leaseTermMs }, died);
-		opened.push(reader);
-		const checkpointer = await Channel.open({ path, role: "checkpointer", leaseTermMs }, died);
-		opened.push(checkpointer);
+		const writer = await open("writer");
+		const reader = await open("reader");
+		await open("checkpointer");
 		const { pingWriter, pingReader, makeLarger, makeSmaller, readGauges, ...verbs } = callsOf({ writer, reader }, () =>
 			clock.now(),
 		);
