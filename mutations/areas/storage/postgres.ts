@@ -215,15 +215,6 @@ export const STORAGE_POSTGRES = [
 			why: "A pause returns before the project's owner has read it.",
 		},
 	]),
-	...of("server/src/storage/postgres/lanes/lanes.ts", POSTGRES, [
-		{
-			name: "postgres-age-of-paused",
-			find: "sum.pausedBacklog += lane.events;\n\t\t\telse if",
-			replace: "sum.pausedBacklog += lane.events;\n\t\t\tif",
-			only: "backlogs and gauges",
-			why: "The alert about a backlog never ends while a webhook with one is paused.",
-		},
-	]),
 	...of("server/src/storage/postgres/lanes/locks.ts", POSTGRES, [
 		{
 			name: "postgres-ring-held",

@@ -388,13 +388,6 @@ export const STORAGE_SQLITE = [
 			why: "The backlog counts open events that the webhook does not want any longer.",
 		},
 		{
-			name: "sqlite-age-of-paused",
-			find: "paused === 1 ? { pausedBacklog: backlog } : { oldestAt }",
-			replace: "{ pausedBacklog: paused * backlog, oldestAt }",
-			only: "backlogs and gauges",
-			why: "The alert about a backlog never ends while a webhook with one is paused.",
-		},
-		{
 			name: "sqlite-backlog-off-by-one",
 			find: "first.type_seq + 1;",
 			replace: "first.type_seq;",

@@ -402,6 +402,15 @@ export const STORAGE_VERBS = [
 			why: "A webhook gets a test event of a type that it did not ask for.",
 		},
 	]),
+	...of("server/src/storage/shared/gauges.ts", SQLITE, [
+		{
+			name: "storage-age-of-paused",
+			find: "paused ? { pausedBacklog: backlog } : { oldestAt }",
+			replace: "{ pausedBacklog: paused ? backlog : 0, oldestAt }",
+			only: "backlogs and gauges",
+			why: "The alert about a backlog never ends while a webhook with one is paused.",
+		},
+	]),
 	...of("server/src/storage/shared/bodies.ts", SQLITE, [
 		{
 			name: "search-kinds-share-numbers",

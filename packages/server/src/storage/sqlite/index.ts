@@ -1,10 +1,10 @@
 import { PROJECTS, ROOM } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Storage, StorageError } from "../port.ts";
+import { addGauges } from "../shared/gauges.ts";
 import { Room } from "../shared/room.ts";
 import { Channel } from "./connection/channel.ts";
 import type { WorkerSetup } from "./connection/wire.ts";
-import { addGauges } from "./lanes/lanes.ts";
 import { callsOf } from "./verbs.ts";
 
 export { backupSqlite, type RestoredFile, restoreSqlite } from "./connection/backup.ts";

@@ -1,5 +1,6 @@
 import type { Backlog, Gauges, LoadedLanes, Params, Retry, WaitingRetry } from "../../port.ts";
 import { closingLane, LANE, type LaneRow, QUEUE_CODE, retryOf, waitingOf } from "../../shared/deliveries.ts";
+import { addGauges, gaugesOf, type LaneGauges, NO_GAUGES } from "../../shared/gauges.ts";
 import { newestLog } from "../connection/hot-rows.ts";
 import { findProject, findWebhook, type Row, type Session, sql, textArray } from "../connection/session.ts";
 import { readHandedOver } from "../leases/leases.ts";
@@ -166,8 +167,8 @@ const LANES_AT_ONCE = 200;
 
 const PROJECTS = sql("SELECT count(*) AS count FROM posthorn.projects");
 const SLICE = sql(`
-	SELECT lane.project_no, lane.webhook_no, lane.retries_waiting, lane.dead_letters, waiting.events, waiting.oldest_at,
-		(
+	SELECT lane.project_no, lane.webhook_no, lane.retries_waiting AS "retriesWaiting", lane.dead_letters AS "deadLetters",
+		waiting.events AS backlog, waiting.oldest_at AS "oldestAt", (
 			SELECT w.status = 'paused' FROM posthorn.webhooks w
 			WHERE w.project_no = lane.project_no AND w.no = lane.webhook_no
 		) AS paused
@@ -179,31 +180,18 @@ const SLICE = sql(`
 
 export async function readGauges(c: Session): Promise<Gauges> {
 	const projects = (await c.row<{ count: number }>(PROJECTS))!.count;
-	const sum = { webhooks: 0, backlog: 0, pausedBacklog: 0, retriesWaiting: 0, deadLetters: 0 };
-	let oldestAt: number | null = null;
-	let after: readonly number[] | null = [0, 0];
-	while (after !== null) {
-		const lanes: Lane[] = await c.rows<Lane>(SLICE, ...after);
-		sum.webhooks += lanes.length;
-		for (const lane of lanes) {
-			sum.backlog += lane.events;
-			sum.retriesWaiting += lane.retries_waiting;
-			sum.deadLetters += lane.dead_letters;
-			if (lane.paused) sum.pausedBacklog += lane.events;
-			else if (lane.oldest_at !== null) oldestAt = Math.min(oldestAt ?? lane.oldest_at, lane.oldest_at);
-		}
+	let gauges: Gauges = { ...NO_GAUGES, projects };
+	let after: readonly number[] = [0, 0];
+	for (;;) {
+		const lanes = await c.rows<CountedLane>(SLICE, ...after);
+		gauges = addGauges(gauges, gaugesOf(lanes));
 		const last = lanes.at(-1);
-		after = last === undefined || lanes.length < LANES_AT_ONCE ? null : [last.project_no, last.webhook_no];
+		if (last === undefined || lanes.length < LANES_AT_ONCE) return gauges;
+		after = [last.project_no, last.webhook_no];
 	}
-	return { projects, ...sum, oldestAt };
 }
 
-type Lane = {
-	project_no: number;
-	webhook_no: number;
-	paused: boolean;
-	retries_waiting: number;
-	dead_letters: number;
-	events: number;
-	oldest_at: number | null;
-};
+interface CountedLane extends LaneGauges, Row {
+	readonly project_no: number;
+	readonly webhook_no: number;
+}

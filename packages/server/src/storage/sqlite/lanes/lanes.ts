@@ -8,6 +8,7 @@ import {
 	retryOf,
 	waitingOf,
 } from "../../shared/deliveries.ts";
+import { gaugesOf } from "../../shared/gauges.ts";
 import type { Connection, Row } from "../connection/connection.ts";
 
 /** How a lane's open events are stored: JSON, NULL for none. */
@@ -223,12 +224,11 @@ export function readGauges(c: Connection, after: number): GaugeSlice {
 	const lanes = c.rows<CountedLane>(SLICE, after);
 	// The first slice counts the projects.
 	const projects = after === 0 ? c.row<{ count: number }>("SELECT count(*) AS count FROM projects")!.count : 0;
-	let gauges: Gauges = { ...NO_GAUGES, projects };
-	for (const { project_no, webhook_no, paused, ...counts } of lanes) {
+	const counted = lanes.map(({ project_no, webhook_no, paused, ...counts }) => {
 		const { events: backlog, oldestAt } = readBacklog(c, project_no, webhook_no)!;
-		const waiting = paused === 1 ? { pausedBacklog: backlog } : { oldestAt };
-		gauges = addGauges(gauges, { ...NO_GAUGES, webhooks: 1, backlog, ...waiting, ...counts });
-	}
+		return { ...counts, paused: paused === 1, backlog, oldestAt };
+	});
+	const gauges = { ...gaugesOf(counted), projects };
 	return { gauges, next: lanes.length < WEBHOOKS_A_SLICE ? null : lanes.at(-1)!.webhook_no };
 }
 
@@ -241,30 +241,4 @@ interface CountedLane extends Pick<Gauges, "retriesWaiting" | "deadLetters"> {
 	readonly webhook_no: number;
 	readonly project_no: number;
 	readonly paused: 0 | 1;
-}
-
-const NO_GAUGES: Gauges = {
-	projects: 0,
-	webhooks: 0,
-	backlog: 0,
-	pausedBacklog: 0,
-	oldestAt: null,
-	retriesWaiting: 0,
-	deadLetters: 0,
-};
-
-export function addGauges(a: Gauges, b: Gauges): Gauges {
-	return {
-		projects: a.projects + b.projects,
-		webhooks: a.webhooks + b.webhooks,
-		backlog: a.backlog + b.backlog,
-		pausedBacklog: a.pausedBacklog + b.pausedBacklog,
-		oldestAt: earlier(a.oldestAt, b.oldestAt),
-		retriesWaiting: a.retriesWaiting + b.retriesWaiting,
-		deadLetters: a.deadLetters + b.deadLetters,
-	};
-}
-
-export function earlier(a: number | null, b: number | null): number | null {
-	return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }

@@ -1,8 +1,9 @@
 import { type HandedOver, type Lease, type Params, QUARANTINE, type Renewal } from "../../port.ts";
 import { QUEUE_CODE } from "../../shared/deliveries.ts";
+import { earlier } from "../../shared/gauges.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { UnpackedSettlement } from "../connection/wire.ts";
-import { earlier, ringForChange } from "../lanes/lanes.ts";
+import { ringForChange } from "../lanes/lanes.ts";
 import { settleAttempts } from "../lanes/settle.ts";
 import { lastSeq } from "../log/log.ts";
 
