@@ -12,7 +12,7 @@ import type { Lease, Storage } from "../../port.ts";
 import { Connections } from "../connection/connections.ts";
 import { examinePostgres } from "../connection/examine.ts";
 import { openPostgresStorage } from "../index.ts";
-import { keptClaims } from "./epochs.ts";
+import { keptClaims } from "./claims.ts";
 
 const TERM_MS = 10_000;
 const ALL = { maxEvents: 100, maxBytes: 1e6 };
