@@ -5,8 +5,8 @@
 import { Client, type ClientBase, type ClientConfig } from "pg";
 import { serverUrls } from "../../../base/text.ts";
 import { StorageError } from "../../port.ts";
-import { connectError, isLoginRefused, isPoolBusy, isSilence, storageError } from "./errors.ts";
-import { plainConfig } from "./session-settings.ts";
+import { isLoginRefused, isPoolBusy, isSilence, storageError } from "./errors.ts";
+import { openClient, plainConfig } from "./session-settings.ts";
 
 /** Values of libpq's `target_session_attrs` that skip read-only servers. */
 const WRITABLE: readonly (string | null)[] = ["read-write", "primary"];
@@ -82,13 +82,8 @@ export class Hosts {
 	}
 
 	async #runOn<T>(config: ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
-		const client = new Client(config);
-		// The pending statement rejects too.
-		client.on("error", () => undefined);
+		const client = await openClient(config);
 		try {
-			await client.connect().catch((error: unknown) => {
-				throw connectError(error);
-			});
 			await this.check(client);
 			return await work(client);
 		} finally {

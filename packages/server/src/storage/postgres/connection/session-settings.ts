@@ -94,6 +94,21 @@ function pooledConfig(url: string): PoolConfig {
 	return { ...plainConfig(url), onConnect: (client) => client.query(SET_SETTINGS) };
 }
 
+/** Opens a connection that is in no pool. Rejects as {@link connectError} says. */
+export async function openClient(config: ClientConfig): Promise<Client> {
+	const client = new Client(config);
+	// The pending statement rejects with it.
+	client.on("error", () => undefined);
+	try {
+		await client.connect();
+	} catch (error) {
+		// Doesn't wait for a server that may be gone.
+		client.connection.stream.destroy();
+		throw connectError(error);
+	}
+	return client;
+}
+
 /**
  * Checks that connections are PostgreSQL sessions. They must be: statements are prepared and settings are made once per
  * connection, and nodes listen on one. A pooler in front of the server (such as pgbouncer) may run each transaction in
@@ -130,13 +145,8 @@ export async function checkSessions(url: string): Promise<Sessions> {
 async function check(url: string): Promise<Sessions> {
 	const opened: Client[] = [];
 	const open = async (config: ClientConfig): Promise<Client> => {
-		const client = new Client(config);
-		// The pending statement rejects with it.
-		client.on("error", () => undefined);
+		const client = await openClient(config);
 		opened.push(client);
-		await client.connect().catch((error: unknown) => {
-			throw connectError(error);
-		});
 		return client;
 	};
 	try {

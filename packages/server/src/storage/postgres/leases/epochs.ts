@@ -29,12 +29,13 @@
  * Events that a store publishes by SQL between a promotion and the first connection of a node count as kept.
  */
 import { randomBytes } from "node:crypto";
-import { Client, type ClientBase, type PoolConfig } from "pg";
+import type { ClientBase, PoolConfig } from "pg";
 import type { Claim, LostTail } from "../../port/peers.ts";
 import { StorageError } from "../../port.ts";
-import { connectError, sqlState } from "../connection/errors.ts";
+import { sqlState } from "../connection/errors.ts";
 import { beginQuarantine } from "../connection/quarantine.ts";
 import { numberArray, textArray } from "../connection/session.ts";
+import { openClient } from "../connection/session-settings.ts";
 import { keptClaims } from "./claims.ts";
 
 export interface Epoch {
@@ -252,13 +253,12 @@ export async function joinEpoch(
 	joining: Joining,
 	check: (client: ClientBase) => Promise<void>,
 ): Promise<Joined> {
-	const client = new Client({ ...config, application_name: "posthorn epoch", query_timeout: JOIN_TIMEOUT_MS });
-	// The pending statement rejects with it.
-	client.on("error", () => undefined);
+	const client = await openClient({
+		...config,
+		application_name: "posthorn epoch",
+		query_timeout: JOIN_TIMEOUT_MS,
+	});
 	try {
-		await client.connect().catch((error: unknown) => {
-			throw connectError(error);
-		});
 		await config.onConnect?.(client);
 		await check(client);
 		await client.query(`BEGIN; SET LOCAL statement_timeout = ${JOIN_TIMEOUT_MS}; ${LOCK}`);
