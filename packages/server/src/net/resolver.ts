@@ -88,7 +88,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 	const hosts = options.hosts ?? hostsFile(options.hostsFile ?? "/etc/hosts", clock);
 	const servers = options.nameServers ?? machineNameServers(options, timeoutMs);
 	const probe = nameServerProbe(clock, servers);
-	const underWay = new Map<string, Promise<readonly string[]>>();
+	const lookups = new Map<string, Promise<readonly string[]>>();
 
 	async function resolve(hostname: string): Promise<readonly string[]> {
 		const all = (await localAddresses(hostname, hosts)) ?? (await askServers(hostname));
@@ -150,10 +150,10 @@ export function createResolver(options: ResolverOptions): Resolver {
 
 	return {
 		lookup(hostname) {
-			const joined = underWay.get(hostname);
+			const joined = lookups.get(hostname);
 			if (joined !== undefined) return joined;
-			const lookup = resolve(hostname).finally(() => underWay.delete(hostname));
-			underWay.set(hostname, lookup);
+			const lookup = resolve(hostname).finally(() => lookups.delete(hostname));
+			lookups.set(hostname, lookup);
 			return lookup;
 		},
 	};

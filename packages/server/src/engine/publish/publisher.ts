@@ -88,8 +88,8 @@ export class Publisher {
 		{ pause = neverPause, onEncoded }: PublishOptions = {},
 	): Promise<PublishResult> {
 		// One event, or a few, are encoded before this returns.
-		const underWay = runInSlices(this.#prepare(projectId, drafts), pause);
-		const prepared = underWay instanceof Promise ? await underWay : underWay;
+		const preparing = runInSlices(this.#prepare(projectId, drafts), pause);
+		const prepared = preparing instanceof Promise ? await preparing : preparing;
 		onEncoded?.();
 		return "kind" in prepared ? prepared : this.#append(prepared);
 	}

@@ -19,7 +19,7 @@ export interface DatabaseOptions {
 	readonly now: () => number | null;
 }
 
-interface UnderWay extends Baggable {
+interface Call extends Baggable {
 	readonly ended: Promise<unknown>;
 }
 
@@ -39,7 +39,7 @@ export class Database {
 	onDistrusted: () => void = () => undefined;
 	onFailed: (error: unknown) => void = () => undefined;
 	readonly #epochListeners = new Map<() => void, EpochKeeper | undefined>();
-	readonly #underWay = new Bag<UnderWay>();
+	readonly #calls = new Bag<Call>();
 	#closing: Promise<void> | null = null;
 
 	private constructor(options: DatabaseOptions, memory: EpochMemory) {
@@ -104,7 +104,7 @@ export class Database {
 	/** Waits for calls in progress, then closes every connection. */
 	close(): Promise<void> {
 		this.#closing ??= (async () => {
-			await Promise.allSettled(this.#underWay.toArray().map(({ ended }) => ended));
+			await Promise.allSettled(this.#calls.toArray().map(({ ended }) => ended));
 			await this.#joining?.catch(() => undefined);
 			await this.#connections.close();
 		})();
@@ -128,9 +128,9 @@ export class Database {
 	}
 
 	#track(call: Promise<unknown>): void {
-		const underWay: UnderWay = { ended: call, bagIndex: -1 };
-		this.#underWay.add(underWay);
-		const over = () => void this.#underWay.delete(underWay);
+		const tracked: Call = { ended: call, bagIndex: -1 };
+		this.#calls.add(tracked);
+		const over = () => void this.#calls.delete(tracked);
 		call.then(over, over);
 	}
 
