@@ -182,8 +182,8 @@ export const STORAGE_POSTGRES = [
 		},
 		{
 			name: "postgres-lease-no-turns",
-			find: "Math.max(behind, ...news), overdueFirst: !overdueFirst",
-			replace: "Math.max(behind, ...news), overdueFirst: false",
+			find: "Math.max(after, ...news), overdueFirst: !overdueFirst",
+			replace: "Math.max(after, ...news), overdueFirst: false",
 			only: "with one slot at a time",
 			why: "If slots become free one at a time, only projects with new events get them, and retries wait.",
 		},

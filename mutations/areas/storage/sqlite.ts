@@ -178,8 +178,8 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-lease-from-beginning",
-			find: "{ behind, overdueFirst:",
-			replace: "{ behind: 0, overdueFirst:",
+			find: "{ after, overdueFirst:",
+			replace: "{ after: 0, overdueFirst:",
 			only: "leases and alarms",
 			why: "Projects with high numbers never get a slot while others keep waking.",
 		},
@@ -373,7 +373,7 @@ export const STORAGE_SQLITE = [
 		},
 		{
 			name: "sqlite-handed-over-silent",
-			find: "\tringForChange(c, project);\n",
+			find: "\twakeForChange(c, project);\n",
 			replace: "",
 			only: "outlive their lease",
 			why: "What follows from an attempt that was handed over waits for the next event.",

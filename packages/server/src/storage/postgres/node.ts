@@ -10,7 +10,7 @@ import { internTypes, type Session } from "./connection/session.ts";
 import { StatsRollUp } from "./history/stats.ts";
 import type { WaitingRoom } from "./lanes/locks.ts";
 import { RightOfWay } from "./lanes/settle.ts";
-import { FIRST_TURN, type LeaseTime, type RungTurn } from "./leases/leases.ts";
+import { type DueTurn, FIRST_TURN, type LeaseTime } from "./leases/leases.ts";
 import { AttemptSweep } from "./retention/retention.ts";
 
 interface NodeOptions {
@@ -35,7 +35,7 @@ export class PostgresNode {
 	/** Releases that wait for a project's rows. */
 	readonly releases: WaitingRoom = { left: PROJECTS.releasesWaiting };
 	/** Where the next call for projects with work continues. */
-	rungTurn: RungTurn = FIRST_TURN;
+	dueTurn: DueTurn = FIRST_TURN;
 	readonly #leasesByClock: boolean;
 	readonly #projectWrites = new ProjectWrites();
 

@@ -18,7 +18,7 @@ import {
 import { readHealth } from "./history/health.ts";
 import { readStats } from "./history/stats.ts";
 import * as lanes from "./lanes/lanes.ts";
-import { LOCK_ACCOUNTS, lockProject, ringForChange } from "./lanes/locks.ts";
+import { LOCK_ACCOUNTS, lockProject, wakeForChange } from "./lanes/locks.ts";
 import { settle, settleHandedOver } from "./lanes/settle.ts";
 import * as leases from "./leases/leases.ts";
 import { appendEvents, appendFacts, holdLogs } from "./log/append.ts";
@@ -111,7 +111,7 @@ const nativesOf = (c: Session, node: PostgresNode): AsyncNatives => ({
 	holdLog: (project) => holdLogs(c, [project], true),
 	holdProject: (project) => lockProject(c, project),
 	now: async () => node.clock.now(),
-	wake: (project) => ringForChange(c, project),
+	wake: (project) => wakeForChange(c, project),
 	toDatabaseTime: async (at) => c.offset.toDatabase(at),
 	toNodeTime: async (at) => c.offset.toNode(at),
 	appendFacts: (_, project, facts) => appendFacts(c, project, facts),

@@ -203,7 +203,7 @@ const nativesOf = (c: Connection, { now, tellPeers = () => undefined }: VerbCont
 	holdLog: held,
 	holdProject: (project) => log.lastSeq(c, project),
 	now: () => now,
-	wake: (project) => lanes.ringForChange(c, project),
+	wake: (project) => lanes.wakeForChange(c, project),
 	// One process owns the file, so there is one clock.
 	toDatabaseTime: (at) => at,
 	toNodeTime: (at) => at,

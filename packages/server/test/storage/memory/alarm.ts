@@ -5,7 +5,7 @@ import type { ProjectRow } from "./rows.ts";
  * Records a change of webhooks, a replay or a test, and sets the project's alarm. While the project is leased, its
  * alarm isn't set: the holder sees the new revision when it releases the lease.
  */
-export function ringForChange(node: MemoryNode, project: ProjectRow): void {
+export function wakeForChange(node: MemoryNode, project: ProjectRow): void {
 	const { logs } = node.tables;
 	const log = logs.get(project.no)!;
 	logs.put({ ...log, revision: log.revision + 1 });

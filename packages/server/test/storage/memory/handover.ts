@@ -1,6 +1,6 @@
 import type { HandedOver, Params } from "../../../src/storage/port.ts";
 import { QUEUE_CODE, queueOf } from "../../../src/storage/shared/deliveries.ts";
-import { ringForChange } from "./alarm.ts";
+import { wakeForChange } from "./alarm.ts";
 import type { MemoryNode } from "./node.ts";
 import type { LeaseRow } from "./rows.ts";
 import { settleAttempts } from "./settle.ts";
@@ -54,7 +54,7 @@ export function settleHandedOver(
 	const isHere = row?.replay === replay && row.generation === generation;
 	const verdict = settleAttempts(node, project, settlement, isHere);
 	if (isHere) tables.handedOver.delete(key);
-	if (isHere && verdict === "settled") ringForChange(node, project);
+	if (isHere && verdict === "settled") wakeForChange(node, project);
 	return verdict;
 }
 

@@ -3,12 +3,12 @@
  * stored, and back when read.
  */
 import { HINTED_MS, type Lease, type Params, QUARANTINE, type Renewal } from "../../../src/storage/port.ts";
+import { FIRST_TURN } from "./due-turn.ts";
 import { areLeasesOpen } from "./epochs.ts";
 import { handOver } from "./handover.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";
 import type { LeaseRow } from "./rows.ts";
-import { FIRST_TURN } from "./rung-turn.ts";
 
 const END = Number.POSITIVE_INFINITY;
 /** Sorts after every project. */
@@ -20,29 +20,29 @@ export function acquireLeases(
 ): Lease[] {
 	if (node.database.cold.setting(QUARANTINE) !== null) return [];
 	if (projectIds) return acquireNamed(node, holder, limit, projectIds, heldBefore, onLocked);
-	return acquireRung(node, holder, limit);
+	return acquireDue(node, holder, limit);
 }
 
 /** Acquires leases of due projects. */
-function acquireRung(node: MemoryNode, holder: string, limit: number): Lease[] {
-	const rung = findRung(node, limit);
-	const over = rung.filter(({ until }) => until !== null).length;
+function acquireDue(node: MemoryNode, holder: string, limit: number): Lease[] {
+	const due = findDue(node, limit);
+	const over = due.filter(({ until }) => until !== null).length;
 	if (over > 0) node.observer.takenOver?.(over);
-	return rung.map((lease) => takeLease(node, lease, holder));
+	return due.map((lease) => takeLease(node, lease, holder));
 }
 
 /**
  * Alternates between two queues: projects with news, taking turns by number; and overdue ones (a retry is due, or a
  * lease expired), longest overdue first.
  */
-function findRung(node: MemoryNode, limit: number): LeaseRow[] {
-	const { database, tables, rungTurn } = node;
+function findDue(node: MemoryNode, limit: number): LeaseRow[] {
+	const { database, tables, dueTurn } = node;
 	const now = database.clock.now();
 	if (!areLeasesOpen(database, now)) return [];
 	const { news: byNews, alarm, end } = tables.leases.by;
 	const free = (walk: Iterable<LeaseRow>): LeaseRow[] => take(unlocked(node, walk), limit);
-	const behind = { projectNo: rungTurn.behind + 1 };
-	const news = [...free(byNews.ascending(behind, LAST)), ...free(byNews.ascending({ projectNo: 0 }, behind))].slice(
+	const after = { projectNo: dueTurn.after + 1 };
+	const news = [...free(byNews.ascending(after, LAST)), ...free(byNews.ascending({ projectNo: 0 }, after))].slice(
 		0,
 		limit,
 	);
@@ -51,13 +51,13 @@ function findRung(node: MemoryNode, limit: number): LeaseRow[] {
 	const ended = free(end.ascending({ until: 0, projectNo: 0 }, { until: now, ...until }));
 	const since = (lease: LeaseRow): number => lease.wakeAt ?? lease.until!;
 	const past = [...due, ...ended].sort((a, b) => since(a) - since(b));
-	const lines = rungTurn.overdueFirst ? [past, news] : [news, past];
-	const rung: LeaseRow[] = [];
-	for (let i = 0; i < limit && rung.length < limit; i++)
-		for (const { [i]: row } of lines) if (row !== undefined && rung.length < limit) rung.push(row);
-	const last = rung.findLast(({ wakeAt }) => wakeAt === 0)?.projectNo ?? rungTurn.behind;
-	node.rungTurn = rung.length < limit ? FIRST_TURN : { behind: last, overdueFirst: !rungTurn.overdueFirst };
-	return rung;
+	const lines = dueTurn.overdueFirst ? [past, news] : [news, past];
+	const chosen: LeaseRow[] = [];
+	for (let i = 0; i < limit && chosen.length < limit; i++)
+		for (const { [i]: row } of lines) if (row !== undefined && chosen.length < limit) chosen.push(row);
+	const last = chosen.findLast(({ wakeAt }) => wakeAt === 0)?.projectNo ?? dueTurn.after;
+	node.dueTurn = chosen.length < limit ? FIRST_TURN : { after: last, overdueFirst: !dueTurn.overdueFirst };
+	return chosen;
 }
 
 function* unlocked({ database }: MemoryNode, walk: Iterable<LeaseRow>): Generator<LeaseRow> {

@@ -3,9 +3,9 @@ import type { Clock } from "../../../src/base/clock.ts";
 import { type DatabaseObserver, type EpochKeeper, type HintListener, StorageError } from "../../../src/storage/port.ts";
 import { ClockOffset, storedGeneration, toGeneration } from "../../../src/storage/shared/leases.ts";
 import type { MemoryDatabase } from "./database.ts";
+import { type DueTurn, FIRST_TURN } from "./due-turn.ts";
 import { joinEpoch } from "./epochs.ts";
 import type { EpochRow } from "./rows.ts";
-import { FIRST_TURN, type RungTurn } from "./rung-turn.ts";
 import type { Tables } from "./tables.ts";
 
 /** The current time. */
@@ -37,7 +37,7 @@ export class MemoryNode {
 	readonly epochListeners = new Set<() => void>();
 	readonly epochKeepers = new Set<EpochKeeper>();
 	/** Where the next call for due projects continues. */
-	rungTurn: RungTurn = FIRST_TURN;
+	dueTurn: DueTurn = FIRST_TURN;
 	/** Leases waiting to be released because another session holds their project. */
 	releasesWaiting = 0;
 	epoch: EpochRow;

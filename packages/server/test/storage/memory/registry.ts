@@ -10,7 +10,7 @@ import type {
 } from "../../../src/storage/port.ts";
 import { BEYOND_ALL_IDS } from "../../../src/storage/shared/deliveries.ts";
 import { mayStill } from "../../../src/storage/verbs/members.ts";
-import { ringForChange } from "./alarm.ts";
+import { wakeForChange } from "./alarm.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";
 import { hasRetries } from "./retries.ts";
@@ -58,7 +58,7 @@ export function setDeveloperApp(node: MemoryNode, { projectId, installed }: Para
 	putProject(node, { ...project, developer: installed });
 	if (!installed)
 		for (const webhook of liveWebhooks(node, project.no)) node.tables.webhooks.put({ ...webhook, status: "paused" });
-	ringForChange(node, project);
+	wakeForChange(node, project);
 	return getProject(node, { projectId });
 }
 
@@ -121,7 +121,7 @@ export function createWebhook(
 		...{ retriesWaiting: 0, deadLetters: 0 },
 		subscriptions: new Map(events.map((type) => [type, lastSeq])),
 	});
-	ringForChange(node, project);
+	wakeForChange(node, project);
 	return "created";
 }
 
@@ -201,7 +201,7 @@ export function updateWebhook(
 		...(wanted && { subscriptions: new Map(wanted) }),
 		...(patch.from === "now" && { position: lastSeq, open: [], skipThrough: lastSeq }),
 	});
-	ringForChange(node, project);
+	wakeForChange(node, project);
 	return { before, after: getWebhook(node, { projectId, webhookId })! };
 }
 
@@ -216,7 +216,7 @@ export function rotateSecret(
 		sealedDigest: Buffer.from(sealedDigest),
 		sealedStandardDigest: copyOf(sealedStandardDigest),
 	});
-	ringForChange(node, found.project);
+	wakeForChange(node, found.project);
 	return true;
 }
 
@@ -259,6 +259,6 @@ export function deleteWebhook(node: MemoryNode, { projectId, webhookId, by }: Pa
 		closing: hasRetries(node, webhook.no),
 	});
 	node.tables.lanes.delete(webhook.no);
-	ringForChange(node, project);
+	wakeForChange(node, project);
 	return true;
 }

@@ -16,7 +16,7 @@ import {
 	toAttemptId,
 	toStoredId,
 } from "../../../src/storage/shared/deliveries.ts";
-import { ringForChange } from "./alarm.ts";
+import { wakeForChange } from "./alarm.ts";
 import { walkAttempts } from "./attempt-walk.ts";
 import { endsDelivery, progressOf } from "./delivery.ts";
 import type { MemoryNode } from "./node.ts";
@@ -43,7 +43,7 @@ export function appendTestEvent(
 		...{ createdAt, publishedAt: now, body },
 	});
 	beginSeries(node, lane, "requested", { seq, replay: 0, wasDead: false }, now);
-	ringForChange(node, project);
+	wakeForChange(node, project);
 	return "queued";
 }
 
@@ -60,7 +60,7 @@ export function replayDelivery(
 	const replay = state.replay + 1;
 	const wasDead = event.seq > 0 && state.state === "dead_lettered" && !state.dismissed;
 	beginSeries(node, found.lane, "requested", { seq: event.seq, replay, wasDead }, at);
-	ringForChange(node, found.project);
+	wakeForChange(node, found.project);
 	return { kind: "queued", replay };
 }
 
@@ -109,7 +109,7 @@ function replayAll(node: MemoryNode, projectId: string, rows: readonly AttemptRo
 		const lane = node.tables.lanes.get(webhookNo)!;
 		beginSeries(node, lane, "replay", { seq, replay: replay + 1, wasDead: status === STATUS_CODE.failed }, at);
 	}
-	if (chosen.length > 0) ringForChange(node, node.database.project(projectId)!);
+	if (chosen.length > 0) wakeForChange(node, node.database.project(projectId)!);
 	return chosen.length;
 }
 

@@ -1,6 +1,6 @@
 import type { EventSweepStep, Params, SweepStep } from "../../../src/storage/port.ts";
 import { BEYOND_ALL_IDS, QUEUE_CODE, STATUS_CODE } from "../../../src/storage/shared/deliveries.ts";
-import { ringForChange } from "./alarm.ts";
+import { wakeForChange } from "./alarm.ts";
 import { ALL_STATUSES } from "./attempt-walk.ts";
 import { endsDelivery, waitsIn } from "./delivery.ts";
 import type { MemoryNode } from "./node.ts";
@@ -92,7 +92,7 @@ export function sweepEvents(
 		deleted++;
 	}
 	const projects = [...unattempted].map((no) => tables.projects.get(no)!);
-	for (const project of projects) ringForChange(node, project);
+	for (const project of projects) wakeForChange(node, project);
 	const last = rows.at(-1);
 	const isRecent = (at: number): boolean => at >= cutoff && at <= latest;
 	const over = rows.length < limit || last === undefined || isRecent(last.publishedAt);

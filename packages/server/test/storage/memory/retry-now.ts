@@ -8,7 +8,7 @@ import {
 	type RetryPosition,
 } from "../../../src/storage/port.ts";
 import { QUEUE_CODE } from "../../../src/storage/shared/deliveries.ts";
-import { ringForChange } from "./alarm.ts";
+import { wakeForChange } from "./alarm.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";
 import { findChangeable } from "./registry.ts";
@@ -27,7 +27,7 @@ function retryDelivery(node: MemoryNode, of: DeliveryKey, { projectId, at, by }:
 	const dueAt = node.offset.toDatabase(at);
 	if (retry.dueAt > dueAt) {
 		node.tables.retries.put({ ...retry, dueAt });
-		ringForChange(node, found.project);
+		wakeForChange(node, found.project);
 	}
 	return { kind: "queued", attempt: retry.attempt, replay: retry.replay };
 }
@@ -44,7 +44,7 @@ export function cancelTest(
 	if (!retry || retry.dueAt === 0) return "nothing_waits";
 	node.tables.events.put({ ...event, publishedAt: cancelledMark(retry.replay) });
 	node.tables.retries.put({ ...retry, dueAt: 0 });
-	ringForChange(node, found.project);
+	wakeForChange(node, found.project);
 	return "cancelled";
 }
 
@@ -69,7 +69,7 @@ export function retryWaiting(
 	const dueAt = node.offset.toDatabase(at);
 	const rows = take(behind(node, webhook, after ?? { dueAt, seq: Number.MAX_SAFE_INTEGER }), limit);
 	for (const row of rows) node.tables.retries.put({ ...row, dueAt });
-	if (rows.length > 0) ringForChange(node, project);
+	if (rows.length > 0) wakeForChange(node, project);
 	const last = rows.at(-1);
 	const next = last === undefined || rows.length < limit ? null : { dueAt: last.dueAt, seq: last.seq };
 	return { seqs: rows.map(({ seq }) => seq), next };

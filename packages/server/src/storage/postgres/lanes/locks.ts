@@ -99,16 +99,16 @@ export async function holdLanes(c: Session, all: readonly WebhookNumbers[], wait
 }
 
 const REVISE = sql("UPDATE posthorn.logs SET revision = revision + 1 WHERE project_no = ANY ($1::bigint[])");
-const RING = sql("UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = ANY ($1::bigint[]) AND until IS NULL");
+const WAKE = sql("UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = ANY ($1::bigint[]) AND until IS NULL");
 
 /**
  * Records a change of webhooks, a replay or a test, and sets the projects' alarms, for a caller that holds all of these
  * projects. While a project is leased, its alarm isn't set: the holder sees the new revision when it releases the lease.
  */
-export async function ringForChange(c: Session, ...projectNos: readonly number[]): Promise<void> {
+export async function wakeForChange(c: Session, ...projectNos: readonly number[]): Promise<void> {
 	for (const projectNo of projectNos) c.changed.add(projectNo);
 	const nos = numberArray(projectNos);
-	await Promise.all([c.run(REVISE, nos), c.run(RING, nos)]);
+	await Promise.all([c.run(REVISE, nos), c.run(WAKE, nos)]);
 }
 
 /**

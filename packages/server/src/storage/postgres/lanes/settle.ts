@@ -26,7 +26,7 @@ import {
 } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
 import { makeDays } from "../retention/partitions.ts";
-import { holdingOne, holdLanes, lockProject, ringForChange, type WebhookNumbers } from "./locks.ts";
+import { holdingOne, holdLanes, lockProject, type WebhookNumbers, wakeForChange } from "./locks.ts";
 import { type AttemptRow, findLogged, logAttempts, type Moves, moveDeliveries } from "./settle-rows.ts";
 
 /** A settlement with the numbers of what it refers to. */
@@ -249,7 +249,7 @@ async function settleOne(
 	await Promise.all([
 		...(attempts.length > 0 ? [logAttempts(c, attempts)] : []),
 		moveDeliveries(c, moves),
-		ringForChange(c, projectNo),
+		wakeForChange(c, projectNo),
 	]);
 	return "settled";
 }

@@ -43,12 +43,12 @@ const take = (free: string) => `
 	RETURNING p.id, l.generation, free.over`;
 
 /**
- * Alternates between two queues: projects with news, taking turns by number from `$behind` on; and overdue ones (a retry
+ * Alternates between two queues: projects with news, taking turns by number from `$after` on; and overdue ones (a retry
  * is due, or a lease expired), longest overdue first. `$overdueFirst`: these get the odd slots.
  */
-const TAKE_RUNG = sql(`
+const TAKE_DUE = sql(`
 	WITH news AS MATERIALIZED (
-		SELECT project_no FROM posthorn.leases WHERE wake_at = 0 AND project_no > $behind AND ${LEASES_OPEN} AND ${RELEASED}
+		SELECT project_no FROM posthorn.leases WHERE wake_at = 0 AND project_no > $after AND ${LEASES_OPEN} AND ${RELEASED}
 		ORDER BY project_no LIMIT $limit FOR UPDATE SKIP LOCKED
 	), due AS MATERIALIZED (
 		SELECT project_no, wake_at FROM posthorn.leases WHERE wake_at > 0 AND wake_at <= ${NOW} AND ${LEASES_OPEN} AND ${RELEASED}
@@ -58,14 +58,14 @@ const TAKE_RUNG = sql(`
 		ORDER BY until LIMIT $limit FOR UPDATE SKIP LOCKED
 	)
 	${take(`
-		SELECT project_no, over, rung FROM (
-			SELECT project_no, false AS over, project_no AS rung, row_number() OVER (ORDER BY project_no) AS turn FROM news
+		SELECT project_no, over, news_no FROM (
+			SELECT project_no, false AS over, project_no AS news_no, row_number() OVER (ORDER BY project_no) AS turn FROM news
 			UNION ALL
 			SELECT project_no, over, NULL, row_number() OVER (ORDER BY since) FROM (
 				SELECT project_no, false AS over, wake_at AS since FROM due
 				UNION ALL SELECT project_no, true, until FROM ended
 			) past
-		) line ORDER BY turn, (rung IS NULL) <> $overdueFirst LIMIT $limit`)}, free.rung`);
+		) line ORDER BY turn, (news_no IS NULL) <> $overdueFirst LIMIT $limit`)}, free.news_no`);
 
 const FREE = `(q.until IS NULL OR q.until <= ${NOW} OR ($heldBefore AND coalesce(q.holder, $holder) = $holder)) AND ($heldBefore OR ${LEASES_OPEN}) AND ${RELEASED}`;
 
@@ -95,14 +95,14 @@ interface Acquired {
 	readonly locked: string[];
 }
 
-/** Where the next {@link acquireRung} continues. */
-export interface RungTurn {
+/** Where the next {@link acquireDue} continues. */
+export interface DueTurn {
 	/** After the project with this number. */
-	readonly behind: number;
+	readonly after: number;
 	readonly overdueFirst: boolean;
 }
 
-export const FIRST_TURN: RungTurn = { behind: 0, overdueFirst: false };
+export const FIRST_TURN: DueTurn = { after: 0, overdueFirst: false };
 
 export async function acquireLeases(
 	node: PostgresNode,
@@ -114,9 +114,9 @@ export async function acquireLeases(
 			const values = { ...valuesOf(acquiring), projectIds: textArray(projectIds), heldBefore };
 			return acquired(c, acquiring, await c.rows<Taken>(TAKE_NAMED, values));
 		}
-		const { next, ...rung } = await acquireRung(c, acquiring, node.rungTurn);
-		node.rungTurn = next;
-		return rung;
+		const { next, ...due } = await acquireDue(c, acquiring, node.dueTurn);
+		node.dueTurn = next;
+		return due;
 	}, "engine");
 	if (taken.over > 0) node.observer.takenOver?.(taken.over);
 	if (taken.locked.length > 0) onLocked(taken.locked);
@@ -134,25 +134,25 @@ interface Acquiring {
 const valuesOf = ({ time, ...acquiring }: Acquiring) => ({ now: time.database, ...acquiring });
 
 /** Acquires leases of due projects. Also returns where to continue next time. */
-async function acquireRung(
+async function acquireDue(
 	c: Session,
 	acquiring: Acquiring,
-	{ behind, overdueFirst }: RungTurn,
-): Promise<Acquired & { readonly next: RungTurn }> {
+	{ after, overdueFirst }: DueTurn,
+): Promise<Acquired & { readonly next: DueTurn }> {
 	const { limit } = acquiring;
-	const values = { ...valuesOf(acquiring), behind, overdueFirst };
-	const rows = await c.rows<Taken & { rung: number | null }>(TAKE_RUNG, values);
+	const values = { ...valuesOf(acquiring), after, overdueFirst };
+	const rows = await c.rows<Taken & { news_no: number | null }>(TAKE_DUE, values);
 	const taken = acquired(c, acquiring, rows);
 	if (rows.length === limit) {
-		const news = rows.map(({ rung }) => rung).filter((rung) => rung !== null);
+		const news = rows.map(({ news_no }) => news_no).filter((no) => no !== null);
 		// Overdue projects used slots of projects with news: there are no more of those, so the turn starts over.
 		const isOver = news.length < (overdueFirst ? Math.floor(limit / 2) : Math.ceil(limit / 2));
-		return { ...taken, next: { behind: isOver ? 0 : Math.max(behind, ...news), overdueFirst: !overdueFirst } };
+		return { ...taken, next: { after: isOver ? 0 : Math.max(after, ...news), overdueFirst: !overdueFirst } };
 	}
-	if (behind === 0) return { ...taken, next: FIRST_TURN };
+	if (after === 0) return { ...taken, next: FIRST_TURN };
 	// The last project was reached: the others are taken from the beginning.
 	const left = { ...acquiring, limit: limit - rows.length };
-	const rest = await acquireRung(c, left, { behind: 0, overdueFirst });
+	const rest = await acquireDue(c, left, { after: 0, overdueFirst });
 	return { ...rest, leases: [...taken.leases, ...rest.leases], over: taken.over + rest.over };
 }
 

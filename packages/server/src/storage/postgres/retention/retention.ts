@@ -12,7 +12,7 @@ import { isTableMissing } from "../connection/errors.ts";
 import { numberArray, numberColumns, type Session, sql, textArray } from "../connection/session.ts";
 import { moveCounts, sweepStats } from "../history/stats.ts";
 import { FIRST_AHEAD } from "../lanes/lanes.ts";
-import { holdLanes, lockDeliveries, ringForChange } from "../lanes/locks.ts";
+import { holdLanes, lockDeliveries, wakeForChange } from "../lanes/locks.ts";
 import { holdLogs } from "../log/append.ts";
 import { numbered } from "../log/log.ts";
 import { beginningOfDay, daysAhead, dropDay, listDays, makeDays } from "./partitions.ts";
@@ -336,7 +336,7 @@ async function wake(c: Session, projectNos: ReadonlySet<number>): Promise<string
 	// Locked in this order by every transaction that needs both.
 	const [logs, deliveries] = await Promise.all([holdLogs(c, projectNos), lockDeliveries(c, [...projectNos])]);
 	const held = [...logs.intersection(deliveries)];
-	const [ids] = await Promise.all([c.rows<{ id: string }>(IDS, numberArray(held)), ringForChange(c, ...held)]);
+	const [ids] = await Promise.all([c.rows<{ id: string }>(IDS, numberArray(held)), wakeForChange(c, ...held)]);
 	return ids.map(({ id }) => id);
 }
 

@@ -153,11 +153,11 @@ const EVENT = "SELECT id, type, published_at FROM events WHERE project_no = ? AN
  * Records a change of webhooks, a replay or a test, and sets the project's alarm. While the project is leased, its
  * alarm isn't set: the holder sees the new revision when it releases the lease.
  */
-export function ringForChange(c: Connection, projectNo: number): void {
-	c.run(RING, projectNo);
+export function wakeForChange(c: Connection, projectNo: number): void {
+	c.run(WAKE, projectNo);
 }
 
-const RING = `
+const WAKE = `
 	UPDATE projects SET revision = revision + 1, wake_at = CASE WHEN lease_until IS NULL THEN 0 END WHERE no = ?`;
 
 /** A lane as it is stored; undefined if it doesn't exist. */

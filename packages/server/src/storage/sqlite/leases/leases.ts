@@ -3,7 +3,7 @@ import { QUEUE_CODE } from "../../shared/deliveries.ts";
 import { earlier } from "../../shared/gauges.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { UnpackedSettlement } from "../connection/wire.ts";
-import { ringForChange } from "../lanes/lanes.ts";
+import { wakeForChange } from "../lanes/lanes.ts";
 import { settleAttempts } from "../lanes/settle.ts";
 import { lastSeq } from "../log/log.ts";
 
@@ -30,7 +30,7 @@ export function acquireLeases(
 	{ now, until }: LeaseTime,
 ): Lease[] {
 	if (isInQuarantine(c)) return [];
-	const free = projectIds === undefined ? findRung(c, limit, now) : findFree(c, projectIds, limit, now);
+	const free = projectIds === undefined ? findDue(c, limit, now) : findFree(c, projectIds, limit, now);
 	return free.map(({ no, id, generation }) => {
 		c.run(ACQUIRE, holder, generation + 1, until, no);
 		return { projectId: id, generation: generation + 1, expiresAt: until };
@@ -43,30 +43,30 @@ const ACQUIRE =
 /**
  * Where the next call continues if more projects were due than requested: after which project, and whose turn it is.
  */
-const turns = new WeakMap<Connection, { readonly behind: number; readonly overdueFirst: boolean }>();
+const turns = new WeakMap<Connection, { readonly after: number; readonly overdueFirst: boolean }>();
 
 /**
  * Alternates between two queues: projects with news, taking turns by number; and overdue ones (a retry is due, or a
  * lease expired), longest overdue first.
  */
-function findRung(c: Connection, limit: number, now: number): Free[] {
-	const { behind: from, overdueFirst } = turns.get(c) ?? { behind: 0, overdueFirst: false };
-	const news = c.rows<Rung>(NEWS, from, limit);
+function findDue(c: Connection, limit: number, now: number): Free[] {
+	const { after: from, overdueFirst } = turns.get(c) ?? { after: 0, overdueFirst: false };
+	const news = c.rows<Due>(NEWS, from, limit);
 	if (from > 0 && news.length < limit)
-		news.push(...c.rows<Rung>(NEWS, 0, limit - news.length).filter(({ no }) => no <= from));
-	const past = [...c.rows<Rung>(DUE, now, limit), ...c.rows<Rung>(ENDED, now, limit)].sort((a, b) => a.since - b.since);
+		news.push(...c.rows<Due>(NEWS, 0, limit - news.length).filter(({ no }) => no <= from));
+	const past = [...c.rows<Due>(DUE, now, limit), ...c.rows<Due>(ENDED, now, limit)].sort((a, b) => a.since - b.since);
 	const lines = overdueFirst ? [past, news] : [news, past];
-	const rung: Rung[] = [];
-	for (let i = 0; i < limit && rung.length < limit; i++)
-		for (const { [i]: row } of lines) if (row !== undefined && rung.length < limit) rung.push(row);
-	const behind = rung.findLast(({ since }) => since === 0)?.no ?? from;
-	if (rung.length === limit) turns.set(c, { behind, overdueFirst: !overdueFirst });
+	const chosen: Due[] = [];
+	for (let i = 0; i < limit && chosen.length < limit; i++)
+		for (const { [i]: row } of lines) if (row !== undefined && chosen.length < limit) chosen.push(row);
+	const after = chosen.findLast(({ since }) => since === 0)?.no ?? from;
+	if (chosen.length === limit) turns.set(c, { after, overdueFirst: !overdueFirst });
 	else turns.delete(c);
-	return rung;
+	return chosen;
 }
 
 /** `since` is when a retry was due or a lease ended; 0 for a project with news. */
-interface Rung extends Free {
+interface Due extends Free {
 	readonly since: number;
 }
 
@@ -156,7 +156,7 @@ export function settleHandedOver(
 	const taken = c.run(TAKE, project, webhook, handedOver.seq, handedOver.replay, settlement.generation);
 	if (taken === 0) return "stale";
 	const verdict = settleAttempts(c, project, settlement);
-	ringForChange(c, project);
+	wakeForChange(c, project);
 	return verdict;
 }
 

@@ -4,7 +4,7 @@ import { withinBytes } from "../../shared/bodies.ts";
 import { STATUS_CODE } from "../../shared/deliveries.ts";
 import type { Connection } from "../connection/connection.ts";
 import { countThrough, followEnd, sweepStats } from "../history/stats.ts";
-import { addToCounters, decodeOpen, ringForChange } from "../lanes/lanes.ts";
+import { addToCounters, decodeOpen, wakeForChange } from "../lanes/lanes.ts";
 import type { LeaseTime } from "../leases/leases.ts";
 
 /** Attempts are logged when they end, so they aren't exactly in the order in which they began. */
@@ -90,7 +90,7 @@ export function sweepEvents(
 	const waiting = waitingIn(c, old);
 	const unattempted = new Set([...projectsWithOverdue(c, range), ...waiting.map(({ project_no }) => project_no)]);
 	const deleted = old.length > 0 ? c.run(DELETE_EVENTS, ...range, JSON.stringify(waiting.map(({ no }) => no))) : 0;
-	for (const project of unattempted) ringForChange(c, project);
+	for (const project of unattempted) wakeForChange(c, project);
 	const isRecent = (at: number): boolean => at >= cutoff && at <= latest;
 	const over = (rows.length === found.length && rows.length < limit) || isRecent(last.published_at);
 	return {

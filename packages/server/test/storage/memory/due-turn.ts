@@ -1,8 +1,8 @@
 /** Where a call for due projects continues if more were due than the previous call took. */
-export interface RungTurn {
+export interface DueTurn {
 	/** After the project with this number. */
-	readonly behind: number;
+	readonly after: number;
 	readonly overdueFirst: boolean;
 }
 
-export const FIRST_TURN: RungTurn = { behind: 0, overdueFirst: false };
+export const FIRST_TURN: DueTurn = { after: 0, overdueFirst: false };
