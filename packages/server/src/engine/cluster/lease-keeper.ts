@@ -53,9 +53,7 @@ export class LeaseKeeper {
 	/** Actors that finish their work in flight before their lease is released. */
 	readonly #releasing = new Map<Actor, Promise<void>>();
 	/** Calls that release leases. If all were made at once, they would wait for a connection longer than a call may. */
-	readonly #releases = new FairQueue({
-		...{ perOwner: 1, running: PROJECTS.releases, waiting: Number.POSITIVE_INFINITY },
-	});
+	readonly #releases = new FairQueue({ perOwner: 1, running: PROJECTS.releases, waiting: Number.POSITIVE_INFINITY });
 	/** Attempts that this node settles for projects that it has already released. */
 	readonly #handovers = new Set<Promise<void>>();
 	readonly #renewFailure: RepeatedFailure;

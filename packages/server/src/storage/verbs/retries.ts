@@ -178,10 +178,15 @@ function* described(project: number, queued: readonly QueuedOfWebhook[]): Steps<
 		const event = events.get(seq);
 		// Its delivery may have ended since, and retention may have deleted it.
 		if (event === undefined) continue;
-		const at = yield* toNodeTime(dueAt);
 		waiting.push({
-			...{ webhookId, seq, eventId: event.id, eventType: event.type },
-			...{ queue: queueOf(queue), attempt, replay, dueAt: at },
+			webhookId,
+			seq,
+			eventId: event.id,
+			eventType: event.type,
+			queue: queueOf(queue),
+			attempt,
+			replay,
+			dueAt: yield* toNodeTime(dueAt),
 		});
 	}
 	return waiting;

@@ -415,7 +415,8 @@ export async function readAt<R extends Row = Row>(
 		statuses: numberArray(positions.map(({ status }) => status)),
 		types: numberArray(positions.map(({ type }) => type)),
 		ids: idArray(ids),
-		...{ lowest, highest },
+		lowest,
+		highest,
 		...more,
 	});
 }

@@ -341,7 +341,9 @@ async function handOver(
 	attempts: readonly InFlight[],
 ): Promise<void> {
 	await c.run(HAND_OVER, {
-		...{ now: time.database, project, generation },
+		now: time.database,
+		project,
+		generation,
 		webhooks: numberArray(attempts.map(({ webhookNo }) => webhookNo)),
 		seqs: numberArray(attempts.map(({ seq }) => seq)),
 		replays: numberArray(attempts.map(({ replay }) => replay)),
