@@ -44,8 +44,7 @@ export async function backupSqlite(sourcePath: string, targetPath: string): Prom
 	} finally {
 		removeDraft(unfinished);
 	}
-	// Windows doesn't flush directories, and keeps names anyway.
-	if (process.platform !== "win32") await flush(folder, "r");
+	await flushNames(folder);
 }
 
 /** Deletes an unfinished database, and SQLite's files next to it. */
@@ -90,7 +89,7 @@ function copyDatabase(kind: keyof typeof SOURCES, sourcePath: string, targetPath
 	}
 }
 
-/** Waits until a file, or a folder's names, are on disk. */
+/** Waits until a file is on disk. */
 async function flush(path: string, flags = "r+"): Promise<void> {
 	const handle = await open(path, flags);
 	try {
@@ -98,6 +97,11 @@ async function flush(path: string, flags = "r+"): Promise<void> {
 	} finally {
 		await handle.close();
 	}
+}
+
+/** Waits until the names in a folder are on disk. Windows doesn't flush folders, and keeps names anyway. */
+async function flushNames(folder: string): Promise<void> {
+	if (process.platform !== "win32") await flush(folder, "r");
 }
 
 export interface RestoredFile {
@@ -130,8 +134,7 @@ export async function restoreSqlite(backupPath: string, databasePath: string): P
 		giveToOwner(path, draft, lock.path);
 		const replaced = setAside(path, freeName(path));
 		renameSync(draft, path);
-		// Windows doesn't flush directories, and keeps names anyway.
-		if (process.platform !== "win32") await flush(dirname(path), "r");
+		await flushNames(dirname(path));
 		return { replaced, backupAt };
 	} finally {
 		removeDraft(draft);
