@@ -17,24 +17,23 @@ const NODE_LIVES_MS = 10_000;
  * @returns the latest time that the backup contains, milliseconds since the Unix epoch; null if no node ever ran on it
  */
 export async function quarantinePostgres(url: string): Promise<{ readonly backupAt: number | null }> {
-	const hosts = new Hosts(url);
-	await hosts.connect(checkSessions);
-	await expectOursUnused(hosts);
+	const hosts = await expectUnused(url);
 	await prepareDatabase(hosts);
 	return await once(hosts, mark);
 }
 
 /** Rejects as {@link quarantinePostgres} does if nodes run on the database, or it has no schema of Posthorn. */
 export async function expectNoNodes(url: string): Promise<void> {
-	const hosts = new Hosts(url);
-	await hosts.connect(checkSessions);
-	await expectOursUnused(hosts);
+	await expectUnused(url);
 }
 
-async function expectOursUnused(hosts: Hosts): Promise<void> {
+async function expectUnused(url: string): Promise<Hosts> {
+	const hosts = new Hosts(url);
+	await hosts.connect(checkSessions);
 	await once(hosts, mustBeOurs);
 	// Nodes of an earlier release would fail on the new schema.
 	await once(hosts, mustBeUnused);
+	return hosts;
 }
 
 const once = <T>(hosts: Hosts, work: (client: Client) => Promise<T>): Promise<T> =>
