@@ -4,7 +4,8 @@ import { type ColdStorage, VERBS } from "../verbs/index.ts";
 import type { Template } from "../verbs/sql.ts";
 import { type Natives, type Part, runAsync, type Verb as SharedVerb, type Steps } from "../verbs/verb.ts";
 import type { Connections, PoolName } from "./connection/connections.ts";
-import { findProject, findWebhook, type Session, type Statement, sql } from "./connection/session.ts";
+import { findProject, findWebhook } from "./connection/names.ts";
+import { type Session, type Statement, sql } from "./connection/session.ts";
 import { hasMoreAttempts } from "./history/attempt-ranges.ts";
 import {
 	countAttempts,

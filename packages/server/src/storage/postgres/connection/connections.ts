@@ -28,8 +28,9 @@ import { ClockOffset } from "../../shared/leases.ts";
 import { EpochEnded, type EpochMemory } from "../leases/epochs.ts";
 import { KnownDays } from "../retention/partitions.ts";
 import { connectError, isConflict, isConnectionLost, isOutOfConnections, isWayLost, storageError } from "./errors.ts";
+import { NameCache } from "./names.ts";
 import { type Hosts, Probe } from "./servers.ts";
-import { NameCache, Session } from "./session.ts";
+import { Session } from "./session.ts";
 
 export type PoolName = ConnectionUse;
 

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
 import { BoundedMap } from "../../../base/collections.ts";
 import { isPartitionMissing } from "./errors.ts";
-import { idArray, NameCache, named, numberArray, Session, sql, textArray } from "./session.ts";
+import { NameCache, named } from "./names.ts";
+import { idArray, numberArray, Session, sql, textArray } from "./session.ts";
 import { connectionConfig } from "./session-settings.ts";
 
 let server: PostgresServer;

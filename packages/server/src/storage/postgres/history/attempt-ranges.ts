@@ -12,15 +12,12 @@
  */
 import { NO_RESPONSE, type Params, type ResponseFilter } from "../../port.ts";
 import { type AttemptKind, type IdRange, statusesOf } from "../../shared/deliveries.ts";
+import { findProject, findTypes, findWebhook, readsListsInOrder } from "../connection/names.ts";
 import {
-	findProject,
-	findTypes,
-	findWebhook,
 	idArray,
 	type NamedValues,
 	numberArray,
 	type Row,
-	readsListsInOrder,
 	type Session,
 	type Statement,
 	sql,

@@ -29,16 +29,8 @@ import {
 } from "../../shared/deliveries.ts";
 import type { Walked } from "../../verbs/verb.ts";
 import { newestLane } from "../connection/hot-rows.ts";
-import {
-	findProject,
-	type NamedValues,
-	type Names,
-	named,
-	numberArray,
-	type Row,
-	type Session,
-	sql,
-} from "../connection/session.ts";
+import { findProject, type Names, named } from "../connection/names.ts";
+import { type NamedValues, numberArray, type Row, type Session, sql } from "../connection/session.ts";
 import { numbered } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";
 import { newestDaysFirst, type Ranges, withDayAround } from "../retention/partitions.ts";

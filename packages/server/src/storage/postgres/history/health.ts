@@ -2,7 +2,8 @@ import { MAX_FAILED_IN_A_ROW, MAX_TESTS_WAITING } from "../../port/history.ts";
 import type { AttemptSummary, Params, WebhookHealth } from "../../port.ts";
 import { MAX_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
 import { CLOSED, IS_CLOSING, MINUTE } from "../../shared/stats.ts";
-import { findProject, named, type Row, type Session, sql } from "../connection/session.ts";
+import { findProject, named } from "../connection/names.ts";
+import { type Row, type Session, sql } from "../connection/session.ts";
 import { summariesAt, toSummary } from "./attempts.ts";
 
 const nextOf = (queue: number) => `

@@ -1,7 +1,8 @@
 import type { Params, Stats, StatsQuery } from "../../port.ts";
 import { Buckets, type Count, grainOf, HOUR, MINUTE, MINUTES_KEPT_MS, NOT_COUNTED } from "../../shared/stats.ts";
 import type { Database } from "../connection/database.ts";
-import { findProject, findWebhook, type Session, sql } from "../connection/session.ts";
+import { findProject, findWebhook } from "../connection/names.ts";
+import { type Session, sql } from "../connection/session.ts";
 import { TRY_LOCK_STATS } from "../lanes/locks.ts";
 import { firstSeqsAt } from "../log/log.ts";
 

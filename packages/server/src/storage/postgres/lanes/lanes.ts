@@ -2,7 +2,8 @@ import type { Backlog, Gauges, LoadedLanes, Params, Retry, WaitingRetry } from "
 import { closingLane, LANE, type LaneRow, QUEUE_CODE, retryOf, waitingOf } from "../../shared/deliveries.ts";
 import { addGauges, gaugesOf, type LaneGauges, NO_GAUGES } from "../../shared/gauges.ts";
 import { newestLog } from "../connection/hot-rows.ts";
-import { findProject, findWebhook, type Row, type Session, sql, textArray } from "../connection/session.ts";
+import { findProject, findWebhook } from "../connection/names.ts";
+import { type Row, type Session, sql, textArray } from "../connection/session.ts";
 import { readHandedOver } from "../leases/leases.ts";
 import { firstOfType, lastOfType, numbered } from "../log/log.ts";
 import type { PostgresNode } from "../node.ts";

@@ -2,16 +2,8 @@ import type { LaneProgress, NewAttempt, Retry } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE, storedDetails, storedSignatures, toStoredId } from "../../shared/deliveries.ts";
 import { MINUTE, NOT_COUNTED, responseClass } from "../../shared/stats.ts";
 import { newestLane, stretchOf } from "../connection/hot-rows.ts";
-import {
-	idArray,
-	numberArray,
-	numberColumns,
-	pack,
-	type Session,
-	sql,
-	textArray,
-	typeCode,
-} from "../connection/session.ts";
+import { typeCode } from "../connection/names.ts";
+import { idArray, numberArray, numberColumns, pack, type Session, sql, textArray } from "../connection/session.ts";
 import { numbered } from "../log/log.ts";
 import type { WebhookNumbers } from "./locks.ts";
 

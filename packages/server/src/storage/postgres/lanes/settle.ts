@@ -15,15 +15,8 @@ import { toStoredId } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked, isPartitionMissing, LOCKED } from "../connection/errors.ts";
 import { newestLog } from "../connection/hot-rows.ts";
-import {
-	findProject,
-	findWebhook,
-	internTypes,
-	lockingSql,
-	numberArray,
-	type Session,
-	sql,
-} from "../connection/session.ts";
+import { findProject, findWebhook, internTypes } from "../connection/names.ts";
+import { lockingSql, numberArray, type Session, sql } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
 import { makeDays } from "../retention/partitions.ts";
 import { holdingOne, holdLanes, lockProject, type WebhookNumbers, wakeForChange } from "./locks.ts";

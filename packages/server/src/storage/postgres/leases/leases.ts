@@ -7,15 +7,8 @@ import { handedOverOf, QUEUE_CODE } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked } from "../connection/errors.ts";
 import { newestLog } from "../connection/hot-rows.ts";
-import {
-	findProject,
-	findWebhook,
-	lockingSql,
-	numberArray,
-	type Session,
-	sql,
-	textArray,
-} from "../connection/session.ts";
+import { findProject, findWebhook } from "../connection/names.ts";
+import { lockingSql, numberArray, type Session, sql, textArray } from "../connection/session.ts";
 import { holdingOne, lockDeliveries, lockProject } from "../lanes/locks.ts";
 import type { PostgresNode } from "../node.ts";
 

@@ -1,6 +1,7 @@
 import type { Acknowledgement, AlarmMark, PeerStorage, Share } from "../../port.ts";
 import { newestLog } from "../connection/hot-rows.ts";
-import { findProject, numberArray, type Session, sql, textArray } from "../connection/session.ts";
+import { findProject } from "../connection/names.ts";
+import { numberArray, type Session, sql, textArray } from "../connection/session.ts";
 import type { PostgresNode } from "../node.ts";
 import { compareClocks, LEASES_OPEN, type LeaseTime, NOW } from "./leases.ts";
 import type { Wakes } from "./wake.ts";

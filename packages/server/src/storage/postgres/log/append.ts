@@ -15,18 +15,8 @@ import type { FactEvents } from "../../verbs/verb.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isConnectionLost, isLocked } from "../connection/errors.ts";
 import { lockedLog, newestLog, stretchOf } from "../connection/hot-rows.ts";
-import {
-	findProject,
-	internTypes,
-	lockingSql,
-	numberArray,
-	pack,
-	type Row,
-	type Session,
-	sql,
-	textArray,
-	typeCode,
-} from "../connection/session.ts";
+import { findProject, internTypes, typeCode } from "../connection/names.ts";
+import { lockingSql, numberArray, pack, type Row, type Session, sql, textArray } from "../connection/session.ts";
 import { identified, lastOfType } from "./log.ts";
 
 /** An event on its way into its project's log. */

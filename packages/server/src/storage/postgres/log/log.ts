@@ -1,6 +1,7 @@
 import type { LogEnd, LogEvent, Params } from "../../port.ts";
 import { newestLog } from "../connection/hot-rows.ts";
-import { findProject, findTypes, numberArray, type Session, sql } from "../connection/session.ts";
+import { findProject, findTypes } from "../connection/names.ts";
+import { numberArray, type Session, sql } from "../connection/session.ts";
 import { type Epoch, FORKS_SINCE } from "../leases/epochs.ts";
 
 /**
