@@ -288,7 +288,7 @@ export const STORAGE_POSTGRES = [
 			why: "After a node died while it swept, nothing is deleted anymore.",
 		},
 	]),
-	...of("server/src/storage/postgres/lanes/settle.ts", inPostgres("lanes/settle"), [
+	...of("server/src/storage/postgres/lanes/right-of-way.ts", inPostgres("lanes/right-of-way"), [
 		{
 			name: "postgres-settle-cuts-in",
 			find: "if (this.#renewal) await this.#ended([this.#renewal]);",

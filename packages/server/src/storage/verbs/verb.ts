@@ -141,7 +141,7 @@ export async function runAsync<R>(steps: Steps<R>, perform: (part: Part) => Prom
  * - `read`: each statement sees the newest state
  * - `snapshot`: all statements see one state
  * - `write`: one transaction
- * - `writeInProject`: the same, in turn with other writes of the project `projectId` (see postgres/node.ts)
+ * - `writeInProject`: the same, in turn with other writes of the project `projectId` (see postgres/project-writes.ts)
  */
 export type Mode = "read" | "snapshot" | "write" | "writeInProject";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RightOfWay } from "./settle.ts";
+import { RightOfWay } from "./right-of-way.ts";
 
 /** Work that begins and ends when the test says so. */
 function job(begun: string[], name: string) {
