@@ -21,9 +21,9 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "lease-opens-late",
-			find: "\t\t\tthis.#opensAt = 0;\n",
+			find: "\t\t\tthis.#suspension = null;\n",
 			replace: "",
-			why: "A timer that fires a moment early leaves the project suspended permanently.",
+			why: "A project that continues in another epoch stays suspended permanently.",
 		},
 		{
 			name: "lease-old-generation",

@@ -69,17 +69,16 @@ interface Entry {
 export class Handover {
 	readonly #context: ActorContext;
 	readonly #lease: SettleItem["lease"];
+	/** Of those that aren't settled. */
 	readonly #entries = new Map<InFlight, Entry>();
 	readonly #released = Promise.withResolvers<void>();
 	readonly #over = Promise.withResolvers<void>();
-	#left: number;
 
 	constructor(context: ActorContext, lease: SettleItem["lease"], attempts: readonly InFlight[]) {
 		this.#context = context;
 		this.#lease = lease;
 		for (const inFlight of attempts) this.#entries.set(inFlight, this.#entryOf(inFlight));
-		this.#left = attempts.length;
-		if (this.#left === 0) this.#over.resolve();
+		if (attempts.length === 0) this.#over.resolve();
 	}
 
 	get attempts(): readonly HandedOver[] {
@@ -128,8 +127,8 @@ export class Handover {
 			this.#context.observer.attempted?.(projectId, inFlight.eventId, attempt, lagMs);
 		}
 		this.#context.onHandedOverSettled(projectId);
-		this.#left -= 1;
-		if (this.#left === 0) this.#over.resolve();
+		this.#entries.delete(inFlight);
+		if (this.#entries.size === 0) this.#over.resolve();
 	}
 
 	async #commit(attempt: HandedOver, settlement: Settlement): Promise<"settled" | "stale"> {

@@ -20,9 +20,8 @@ export class HeldLease {
 	#lease: Lease;
 	/** A moment before the request to take or renew the lease. */
 	#since: Moment;
-	/** Until this monotonic time, another node may still use a lease that the database has lost. */
-	#opensAt = 0;
-	#opening: Timer | null = null;
+	/** Runs while another node may still use a lease that the database has lost. */
+	#suspension: Timer | null = null;
 
 	/** @param onTrusted called when the lease may be trusted again: after a late renewal, and when a suspension ends */
 	constructor(
@@ -56,7 +55,7 @@ export class HeldLease {
 
 	/** Whether another node may still use a lease that the database has lost. Until then the actor settles, but sends nothing. */
 	get isSuspended(): boolean {
-		return this.#opensAt > 0 && this.#context.clock.elapsed() < this.#opensAt;
+		return this.#suspension !== null;
 	}
 
 	renewed(lease: Lease, since: Moment): void {
@@ -73,17 +72,14 @@ export class HeldLease {
 	continueAs(lease: Lease, waitMs: number): void {
 		this.#lease = lease;
 		if (this.isTrusted) return;
-		const { clock } = this.#context;
-		this.#opensAt = clock.elapsed() + waitMs;
 		this.end();
-		this.#opening = clock.setTimeout(() => {
-			// Timers may fire slightly early.
-			this.#opensAt = 0;
+		this.#suspension = this.#context.clock.setTimeout(() => {
+			this.#suspension = null;
 			this.#onTrusted();
 		}, waitMs);
 	}
 
 	end(): void {
-		this.#opening?.cancel();
+		this.#suspension?.cancel();
 	}
 }
