@@ -9,16 +9,19 @@ import type { RecordedSuite } from "../conformance/recorded.ts";
 import { verbsOn } from "./verbs-on.ts";
 
 interface Explained {
-	/** The steps of each plan, by the text of its statement. */
+	/** The steps of each plan, by the text of its statement as the operation wrote it. */
 	readonly plans: ReadonlyMap<string, readonly string[]>;
 	/** How often SQLite prepared a statement again before it ran it. */
 	readonly preparedAgain: number;
+	/** Statements of which SQLite 3.54 would do that, because a column equals a parameter. */
+	readonly plannedForValues: readonly string[];
 }
 
 export async function explainEveryOperation(suite: RecordedSuite): Promise<Explained> {
 	const plans = new Map<string, readonly string[]>();
 	let preparing = false;
 	let preparedAgain = 0;
+	const plannedForValues: string[] = [];
 	const directory = await mkdtemp(join(tmpdir(), "posthorn-"));
 	const path = join(directory, "posthorn.db");
 	const db = openWriter(path);
@@ -36,10 +39,11 @@ export async function explainEveryOperation(suite: RecordedSuite): Promise<Expla
 		return statement;
 	};
 	db.prepare = (text) => {
+		if (/[^<>!]= \?/.test(text)) plannedForValues.push(text);
 		if (isQuery(text)) {
 			const steps = prepare(`EXPLAIN QUERY PLAN ${text}`).all();
 			plans.set(
-				text.replaceAll(/\s+/g, " ").trim(),
+				text.replaceAll(/\s+/g, " ").replaceAll(" +?", " ?").trim(),
 				steps.map(({ detail }) => String(detail)),
 			);
 		}
@@ -54,7 +58,7 @@ export async function explainEveryOperation(suite: RecordedSuite): Promise<Expla
 		connection.close();
 		await rm(directory, { recursive: true });
 	}
-	return { plans, preparedAgain };
+	return { plans, preparedAgain, plannedForValues };
 }
 
 const isQuery = (text: string): boolean => /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/.test(text);

@@ -23,9 +23,10 @@ const MAX_STATEMENTS = 300;
 
 /**
  * A statement in which a parameter is the limit is planned for that value, so SQLite prepares it again each time it is
- * bound, which takes longer than reading a page. It doesn't look into expressions.
+ * bound, which takes longer than reading a page. From 3.54 the same applies to what a column equals, if there is an order.
+ * It doesn't look into expressions, and a plus sign changes no value.
  */
-const withAnyLimit = (text: string): string => text.replaceAll(/\bLIMIT \?\d*/g, "$& + 0");
+const forAnyValues = (text: string): string => text.replaceAll(/(?:\bLIMIT|(?<![<>!])=) (?=\?)/g, "$&+");
 
 /** A row by the names of its columns. */
 export type Row = Record<string, unknown>;
@@ -79,7 +80,7 @@ export class Connection {
 
 	prepare(text: string): Prepared {
 		const known = this.#statements.get(text);
-		return known ?? keep(this.#statements, text, new Prepared(this.db.prepare(withAnyLimit(text))));
+		return known ?? keep(this.#statements, text, new Prepared(this.db.prepare(forAnyValues(text))));
 	}
 
 	/** A statement's rows. Their type isn't checked. */
