@@ -14,10 +14,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { openSqliteStorage, readSqliteSetting } from "@posthorn/server/storage/sqlite";
 import { beforeEach, describe, expect, test } from "vitest";
 import { COMMAND } from "./doctor.fixture.ts";
 
+const ERRORS = fileURLToPath(new URL("../../server/src/storage/sqlite/connection/errors.ts", import.meta.url));
 const KEY = Buffer.alloc(32, 7).toString("base64");
 /**
  * Mounts a file system, fills it, and runs a command: size, mode, mount point, content, command. Only the mount gets the
@@ -148,6 +150,17 @@ describe.skipIf(spawnSync("unshare", own("true")).status !== 0)("on a file syste
 				code: 1,
 				said: "The disk of mnt/posthorn.db is full: free some space. Then try again.",
 			});
+	});
+
+	// While the service ran, it said that storage failed, or didn't respond. SQLite calls a used-up quota an I/O error.
+	test("too full to write to, an I/O error of SQLite counts as a full disk", async () => {
+		writeFileSync(join(folder, "from/filler"), Buffer.alloc(4_096));
+		const code = `
+			import { storageError } from ${JSON.stringify(ERRORS)};
+			for (const errcode of [778, 266]) console.log(storageError(Object.assign(new Error("disk I/O error"), { errcode }), "mnt/posthorn.db").code)`;
+		const command = [process.execPath, "--input-type=module", "-e", code];
+		const { out, said } = await unshared("sh", "-c", MOUNTED, "sh", "4096", "rw", "mnt", "from", ...command);
+		expect([out, said]).toEqual(["full\nlost\n", ""]);
 	});
 
 	// It said that a disk was full of which nothing was used.

@@ -1,6 +1,9 @@
-import { constants } from "node:os";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { storageError } from "./errors.ts";
+import { ExclusiveLock } from "./files.ts";
 
 // Node gives it no name: backups and restores said that the path couldn't be opened.
 test.skipIf(process.platform === "win32")("a used-up quota counts as a full disk", () => {
@@ -8,4 +11,23 @@ test.skipIf(process.platform === "win32")("a used-up quota counts as a full disk
 	const code = `Unknown system error ${errno}`;
 	const error = Object.assign(new Error(`${code}: ${code}, write`), { errno, code, syscall: "write" });
 	expect(storageError(error, "posthorn.db")).toMatchObject({ code: "full" });
+});
+
+// The advice was to give the database and its folder to the service's user.
+test.skipIf(process.platform === "win32")("a path that is too long for SQLite is named as such", () => {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-"));
+	const deep = join(folder, "a".repeat(200), "b".repeat(200), "c".repeat(100));
+	mkdirSync(deep, { recursive: true });
+	const path = join(deep, "posthorn.db");
+	let error: unknown;
+	try {
+		new ExclusiveLock(path).release();
+	} catch (thrown) {
+		error = storageError(thrown, path);
+	}
+	rmSync(folder, { recursive: true });
+	expect(error).toMatchObject({
+		code: "unusable",
+		message: expect.stringMatching(/c\/posthorn\.db is too long for SQLite: choose one of \d+ bytes or fewer\.$/),
+	});
 });

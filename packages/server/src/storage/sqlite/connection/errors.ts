@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync, rmSync } from "node:fs";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { constants } from "node:os";
+import { resolve } from "node:path";
 import { StorageError, type StorageErrorCode } from "../../port.ts";
 
 /** SQLite's primary result codes that matter here (https://www.sqlite.org/rescode.html). */
@@ -28,6 +29,15 @@ function sqliteCode(error: unknown): number | null {
 /** SQLITE_IOERR_SHMSIZE, an extended code: the file in which connections index the write-ahead log can't grow. */
 const INDEX_FULL = 4874;
 
+/** SQLITE_IOERR_WRITE, an extended code: also what SQLite makes of a used-up quota. */
+const WRITE_FAILED = 778;
+
+/**
+ * Longest path that always works, bytes. SQLite's limit on Unix is 504, and files next to a database or a backup have up
+ * to 48 more.
+ */
+const MAX_PATH_BYTES = 456;
+
 /** SQLITE_CONSTRAINT_UNIQUE, an extended code. */
 const UNIQUE_VIOLATION = 2067;
 export const isUniqueViolation = (error: unknown): boolean =>
@@ -52,20 +62,31 @@ export const isOverQuota = (error: unknown): boolean =>
 
 const isOutOfSpace = (error: NodeJS.ErrnoException): boolean => error.code === "ENOSPC" || isOverQuota(error);
 
+const PROBE_BYTES = Buffer.alloc(4_096);
+
 /**
- * Whether the file system has no room for another file, such as a write-ahead log: XFS without a free block, or any
- * without a free inode. SQLite only says that it can't open it.
+ * Whether the file system has no room for another file, such as a write-ahead log: XFS without a free block, any
+ * without a free inode, or a used-up quota. SQLite only says that it can't open it, or write to it.
  */
 function hasNoRoomForFile(path: string): boolean {
 	const probe = `${path}.${randomUUID()}.unfinished`;
+	let file: number | null = null;
 	try {
-		closeSync(openSync(probe, "wx", 0o600));
-		rmSync(probe);
+		file = openSync(probe, "wx", 0o600);
+		writeSync(file, PROBE_BYTES);
 		return false;
 	} catch (error) {
 		return isFileError(error) && isOutOfSpace(error);
+	} finally {
+		if (file !== null) {
+			closeSync(file);
+			rmSync(probe);
+		}
 	}
 }
+
+const isTooLong = (path: string): boolean =>
+	process.platform !== "win32" && Buffer.byteLength(resolve(path)) > MAX_PATH_BYTES;
 
 /** Translates a failure of SQLite or the disk for the service; any other error is returned unchanged. */
 export function storageError(error: unknown, path: string): unknown {
@@ -82,6 +103,7 @@ export function storageError(error: unknown, path: string): unknown {
 	}
 	if (!isSqliteError(error)) return error;
 	if (error.errcode === INDEX_FULL) return full();
+	if (error.errcode === WRITE_FAILED && hasNoRoomForFile(path)) return full();
 	switch (sqliteCode(error)) {
 		case FULL:
 			return full();
@@ -97,6 +119,11 @@ export function storageError(error: unknown, path: string): unknown {
 		case CANTOPEN:
 		case READONLY:
 			if (hasNoRoomForFile(path)) return full();
+			if (isTooLong(path))
+				return failure(
+					"unusable",
+					`The path ${resolve(path)} is too long for SQLite: choose one of ${MAX_PATH_BYTES} bytes or fewer.`,
+				);
 			return failure(
 				"unusable",
 				`${path} cannot be opened for writing: check that it and its directory belong to this user.`,
