@@ -93,7 +93,7 @@ const REASON_TEXT: Record<Reason, string> = {
 	tls_costly:
 		"The receiver's TLS handshake takes too much work. Use a certificate with common keys and a short chain. Until then, other new receivers of the project wait, too.",
 	tls_failed:
-		"No secure connection could be established (TLS). Check that the receiver speaks TLS 1.2 or later on this port.",
+		"No secure connection could be established (TLS). Check that the receiver speaks TLS 1.2 or later and HTTP/1.1 on this port, and requires no client certificate.",
 	malformed_response: "The receiver's response isn't valid HTTP. Check what listens on this port.",
 	sender_failed: "The request failed because of an error on our side, not the receiver's.",
 	expired: "Expired: the event's retention ended before it could be delivered.",

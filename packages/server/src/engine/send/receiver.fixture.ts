@@ -28,7 +28,7 @@ export class Receiver extends EventEmitter<{ request: [Received]; closed: [numbe
 	constructor(credentials: TlsOptions, answer: Answer) {
 		super();
 		this.answer = answer;
-		this.#server = createServer({ ...credentials, ALPNProtocols: ["http/1.1"] }, (socket) => this.#serve(socket));
+		this.#server = createServer({ ALPNProtocols: ["http/1.1"], ...credentials }, (socket) => this.#serve(socket));
 		this.#server.on("connection", (socket: Socket) => {
 			socket.setNoDelay(true);
 			this.tcpConnections++;

@@ -1,12 +1,12 @@
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import tls, { connect, type DetailedPeerCertificate, TLSSocket } from "node:tls";
+import tls, { connect, type DetailedPeerCertificate, TLSSocket, type TlsOptions } from "node:tls";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RECEIVERS } from "../../base/budgets.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createHttpSender, type HttpSenderOptions } from "../../engine/send/http-sender.ts";
-import type { Unanswered } from "../../engine/send/outcome.ts";
+import { reasonText, type Unanswered } from "../../engine/send/outcome.ts";
 import { answered, Receiver, shipment } from "../../engine/send/receiver.fixture.ts";
 import { makeHandshakes } from "../../engine/send/rig.fixture.ts";
 import { createGuard } from "../egress.ts";
@@ -263,6 +263,18 @@ describe("handshakes", () => {
 		});
 		expect(await makeSender().send(shipment(receiver.url()))).toMatchObject({ kind: "unanswered" });
 		expect(await refused).toMatchObject({ code: "ERR_SSL_NO_RENEGOTIATION" });
+	});
+
+	// The advice was only to check the TLS version, which was right.
+	test.each<[string, TlsOptions]>([
+		["speaks only HTTP/2", { ALPNProtocols: ["h2"] }],
+		["requires a client certificate", { requestCert: true, rejectUnauthorized: true }],
+	])("a receiver that %s fails with a reason that mentions it", async (_, options) => {
+		const receiver = await listen({ ...trusted, ...options });
+		expect(await makeSender().send(shipment(receiver.url()))).toMatchObject({ reason: "tls_failed" });
+		expect(reasonText("tls_failed")).toMatch(
+			/speaks TLS 1\.2 or later and HTTP\/1\.1 .*requires no client certificate/,
+		);
 	});
 
 	test("accepts TLS 1.2", async () => {

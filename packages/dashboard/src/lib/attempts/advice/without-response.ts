@@ -120,7 +120,7 @@ const BY_REASON: Readonly<Record<string, Explanation>> = {
 		why: `${host} and the service couldn't agree on a secure connection.`,
 		tries: [
 			"Check that this is an HTTPS port, and that the receiver supports TLS 1.2 or later.",
-			"The receiver must not require a client certificate.",
+			"The receiver must speak HTTP/1.1, not only HTTP/2, and must not require a client certificate.",
 		],
 	}),
 	malformed_response: ({ host }) => ({
