@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { LOG_READS } from "../base/budgets.ts";
-import { healthWindowStart, NO_FIGURES, readHealthOf } from "./health.ts";
+import { healthWindowEnd, healthWindowStart, NO_FIGURES, readHealthOf } from "./health.ts";
 
 // The health of 5,000 webhooks was one read, and others' keys, which the same thread of SQLite looks up, waited for
 // seconds.
@@ -9,8 +9,9 @@ test("reads the health of many webhooks in steps", async () => {
 	const ids = Array.from({ length: 2 * LOG_READS.webhooksPerStep + 1 }, (_, i) => `wh_${i}`);
 	const steps: number[] = [];
 	const storage = {
-		readHealth: async (p: { projectId: string; since: number; webhookIds?: readonly string[] }) => {
-			expect(p).toMatchObject({ projectId: "proj_1", since: healthWindowStart(now) });
+		readHealth: async (p: { projectId: string; since: number; until?: number; webhookIds?: readonly string[] }) => {
+			const [since, until] = [healthWindowStart(now), healthWindowEnd(now)];
+			expect(p).toMatchObject({ projectId: "proj_1", since, until });
 			steps.push(p.webhookIds!.length);
 			return p.webhookIds!.filter((id) => id !== "wh_7").map((webhookId) => ({ ...NO_FIGURES, webhookId }));
 		},

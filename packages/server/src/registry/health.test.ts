@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { AttemptSummary } from "../storage/port.ts";
-import { HEALTH, type HealthFigures, healthOf, healthWindowStart, isDown } from "./health.ts";
+import { HEALTH, type HealthFigures, healthOf, healthWindowEnd, healthWindowStart, isDown } from "./health.ts";
 
 const NOW = Date.UTC(2026, 10, 24, 10, 20, 30);
 const MINUTE = 60_000;
@@ -124,6 +124,7 @@ test("the window is whole minutes, the current one included", () => {
 	expect(healthWindowStart(NOW)).toBe(Date.UTC(2026, 10, 24, 10, 6));
 	expect(healthWindowStart(Date.UTC(2026, 10, 24, 10, 20))).toBe(Date.UTC(2026, 10, 24, 10, 6));
 	expect(healthWindowStart(Date.UTC(2026, 10, 24, 10, 19, 59, 999))).toBe(Date.UTC(2026, 10, 24, 10, 5));
+	expect(healthWindowEnd(NOW)).toBe(Date.UTC(2026, 10, 24, 10, 26));
 });
 
 test("the documentation states the thresholds of the code", () => {

@@ -24,6 +24,8 @@ export const noHealthCounts = (): Record<HealthState, number> => ({
 export const HEALTH = {
 	/** The current minute and those before it, together as many minutes. */
 	windowMinutes: 15,
+	/** The next minutes also count: the clocks of nodes differ. */
+	aheadMinutes: 5,
 	/** Attempts in a row that must have failed … */
 	failingAttempts: 3,
 	/** … over this many seconds. */
@@ -39,6 +41,9 @@ export const HEALTH = {
 } as const;
 
 const MINUTE_MS = 60_000;
+
+/** Attempts that started later were made while a clock was ahead, and don't count: a whole minute. */
+export const healthWindowEnd = (now: number): number => (Math.ceil(now / MINUTE_MS) + HEALTH.aheadMinutes) * MINUTE_MS;
 
 /** When the window begins: a whole minute. */
 export const healthWindowStart = (now: number): number =>
@@ -102,9 +107,9 @@ export async function readHealthOf(
 	now: number,
 ): Promise<ReadonlyMap<string, WebhookHealth>> {
 	const found = new Map<string, WebhookHealth>();
-	const since = healthWindowStart(now);
+	const window = { since: healthWindowStart(now), until: healthWindowEnd(now) };
 	for (const step of chunksOf(webhookIds, LOG_READS.webhooksPerStep))
-		for (const health of await storage.readHealth({ projectId, webhookIds: step, since }))
+		for (const health of await storage.readHealth({ projectId, webhookIds: step, ...window }))
 			found.set(health.webhookId, health);
 	return found;
 }

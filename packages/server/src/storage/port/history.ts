@@ -326,10 +326,11 @@ export interface InsightStorage {
 	 * The health of the project's webhooks, without deleted ones, by webhook id.
 	 *
 	 * @param since a whole minute of the last 48 hours, milliseconds since the Unix epoch
+	 * @param until a whole minute; attempts that started from then on don't count. All count by default
 	 * @param webhookIds only these webhooks; all by default
 	 */
 	readHealth(
-		p: ProjectRef & { readonly since: number; readonly webhookIds?: readonly string[] },
+		p: ProjectRef & { readonly since: number; readonly until?: number; readonly webhookIds?: readonly string[] },
 	): Promise<WebhookHealth[]>;
 	/** Pending retries and replays of a webhook, or of the whole project without one, soonest first. */
 	listWaitingRetries(

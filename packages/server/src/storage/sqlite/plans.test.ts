@@ -121,16 +121,16 @@ describe("the statements of all verbs", () => {
 		expect(planOf("SELECT type FROM attempts")).toEqual(
 			new Set([`SEARCH attempts USING COVERING INDEX attempts_by_webhook (${range}>?)`]),
 		);
-		expect(planOf("type = ? ORDER BY id DESC LIMIT 1")).toEqual(
-			new Set([`SEARCH attempts USING COVERING INDEX attempts_by_webhook (${range}=?)`]),
+		expect(planOf("type = ? AND id < ? ORDER BY id DESC LIMIT 1")).toEqual(
+			new Set([`SEARCH attempts USING COVERING INDEX attempts_by_webhook (${range}=? AND id<?)`]),
 		);
 		// Row by row, until enough of them count.
 		for (const order of ["ASC", "DESC"])
-			expect(planOf(`id > ? ORDER BY id ${order} LIMIT 1000`)).toEqual(
-				new Set([`SEARCH attempts USING INDEX attempts_by_webhook (${range}=? AND id>?)`]),
+			expect(planOf(`id < ? ORDER BY id ${order} LIMIT 1000`)).toEqual(
+				new Set([`SEARCH attempts USING INDEX attempts_by_webhook (${range}=? AND id>? AND id<?)`]),
 			);
 		expect(allOf("total(n) FILTER").filter((step) => step.startsWith("SEARCH"))).toEqual([
-			"SEARCH attempt_stats USING PRIMARY KEY (scope=? AND grain=? AND at>?)",
+			"SEARCH attempt_stats USING PRIMARY KEY (scope=? AND grain=? AND at>? AND at<?)",
 			"SEARCH attempts USING INTEGER PRIMARY KEY (rowid>?)",
 			"SEARCH stats_progress USING INTEGER PRIMARY KEY (rowid=?)",
 		]);

@@ -116,6 +116,43 @@ export function describeHealth(harness: StorageHarness): void {
 			expect(health!.recent).toEqual({ delivered: 0, failed: 2 });
 		});
 
+		// They hid what happened after the clock was set back: a webhook stayed failing for a year.
+		test("attempts that start at a bound or later are left out, whatever came after them", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a", "b"]);
+			const lease = await world.lease(project);
+			const events = await world.publish(project, "a", "b", "a", "b", "a");
+			const until = START + 10 * MINUTE;
+			const finish = (nth: number, status: AttemptStatus, startedAt: number) =>
+				world.finish(lease, webhook, events[nth]!, status, { startedAt });
+			const read = async (to?: number) => {
+				const end = to === undefined ? {} : { until: to };
+				const [health] = await world.storage.readHealth({ projectId: project, since: START, ...end });
+				const { lastAttempt, failingSince, failedInARow, recent, lastDeliveredAt } = health!;
+				const [last, failing] = [lastAttempt?.startedAt, failingSince?.startedAt];
+				return { last, failing, failedInARow, recent, lastDeliveredAt };
+			};
+			await finish(0, "failed", until);
+			await finish(1, "delivered", until + 1);
+			await finish(2, "failed", until + 400 * 24 * 60 * MINUTE);
+			const none = { last: undefined, failing: undefined, failedInARow: 0, lastDeliveredAt: null };
+			expect(await read(until)).toEqual({ ...none, recent: { delivered: 0, failed: 0 } });
+			await finish(3, "failed", until - 2);
+			const first = { last: until - 2, failing: until - 2, failedInARow: 1, lastDeliveredAt: null };
+			expect(await read(until)).toEqual({ ...first, recent: { delivered: 0, failed: 1 } });
+			await finish(4, "delivered", until - 1);
+			const second = { last: until - 1, failing: undefined, failedInARow: 0, lastDeliveredAt: until - 1 };
+			expect(await read(until)).toEqual({ ...second, recent: { delivered: 1, failed: 1 } });
+			// One minute more has two more.
+			expect(await read(until + MINUTE)).toEqual({
+				...{ last: until + 1, failing: undefined, failedInARow: 0, lastDeliveredAt: until + 1 },
+				recent: { delivered: 2, failed: 2 },
+			});
+			const all = await read();
+			expect(all).toMatchObject({ failedInARow: 1, recent: { delivered: 2, failed: 3 } });
+			expect(all.last).toBe(all.failing);
+		});
+
 		test("deliveries that were closed without a request are left out", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a", "b"]);

@@ -7,7 +7,7 @@ import {
 	type WaitingRetry,
 	type WebhookHealth,
 } from "../../../src/storage/port.ts";
-import { BEYOND_ALL_IDS, QUEUE_CODE, queueOf, STATUS_CODE } from "../../../src/storage/shared/deliveries.ts";
+import { type IdRange, idRange, QUEUE_CODE, queueOf, STATUS_CODE } from "../../../src/storage/shared/deliveries.ts";
 import { CLOSED, MINUTE } from "../../../src/storage/shared/stats.ts";
 import { toSummary } from "./attempt-rows.ts";
 import type { MemoryNode } from "./node.ts";
@@ -16,18 +16,25 @@ import { findLive, liveWebhooks } from "./registry.ts";
 import { queueHeads, walkQueue } from "./retries.ts";
 import type { AttemptRow } from "./rows.ts";
 
-export function readHealth(node: MemoryNode, { projectId, since, webhookIds }: Params<"readHealth">): WebhookHealth[] {
+export function readHealth(node: MemoryNode, p: Params<"readHealth">): WebhookHealth[] {
+	const { projectId, since, until, webhookIds } = p;
 	const project = node.database.project(projectId);
 	if (project === undefined) return [];
 	const wanted = liveWebhooks(node, project.no).filter(({ id }) => webhookIds?.includes(id) ?? true);
-	const recent = countSince(node, project.no, since);
+	const recent = countBetween(node, project.no, since, until);
 	const tests = countTests(node, project.no);
 	return wanted.map(({ no, id }) => {
 		const { retriesWaiting, deadLetters } = node.tables.lanes.get(no)!;
 		const due = queueHeads(node, no).map(({ dueAt }) => dueAt);
 		const nextAt = due.length === 0 ? null : node.offset.toNode(Math.min(...due));
 		const waiting = { count: retriesWaiting, tests: tests.get(no) ?? 0, nextAt };
-		return { webhookId: id, ...readOutcomes(node, no), recent: recent.get(no) ?? NONE, waiting, deadLetters };
+		return {
+			webhookId: id,
+			...readOutcomes(node, no, idRange({ until })),
+			recent: recent.get(no) ?? NONE,
+			waiting,
+			deadLetters,
+		};
 	});
 }
 
@@ -43,10 +50,11 @@ const isCounted = ({ seq, entry }: AttemptRow): boolean => seq > 0 && !isClosing
 function readOutcomes(
 	node: MemoryNode,
 	webhookNo: number,
+	{ to }: IdRange,
 ): Pick<WebhookHealth, "lastAttempt" | "failingSince" | "failedInARow" | "lastDeliveredAt"> {
 	const { webhook: byWebhook } = node.tables.attempts.by;
 	const ofStatus = (status: number, from: string): AttemptRow[] => [
-		...byWebhook.ascending({ webhookNo, status, id: from }, { webhookNo, status, id: BEYOND_ALL_IDS }),
+		...byWebhook.ascending({ webhookNo, status, id: from }, { webhookNo, status, id: to }),
 	];
 	const successes = ofStatus(STATUS_CODE.delivered, "");
 	const delivered = successes.findLast(isCounted);
@@ -71,11 +79,16 @@ type Recent = WebhookHealth["recent"];
 const NONE: Recent = { delivered: 0, failed: 0 };
 
 /** By webhook. */
-function countSince({ tables }: MemoryNode, projectNo: number, since: number): ReadonlyMap<number, Recent> {
+function countBetween(
+	{ tables }: MemoryNode,
+	projectNo: number,
+	since: number,
+	until: number = Number.POSITIVE_INFINITY,
+): ReadonlyMap<number, Recent> {
 	const all = new Map<number, Recent>();
 	const from = { webhookNo: 0, status: 0, responseClass: Number.NEGATIVE_INFINITY };
 	const keyAt = (at: number) => ({ projectNo, grain: MINUTE, at, ...from });
-	for (const row of tables.stats.by.key.ascending(keyAt(since / MINUTE), keyAt(Number.POSITIVE_INFINITY))) {
+	for (const row of tables.stats.by.key.ascending(keyAt(since / MINUTE), keyAt(until / MINUTE))) {
 		if (row.responseClass === CLOSED) continue;
 		const { delivered, failed } = all.get(row.webhookNo) ?? NONE;
 		const isDelivered = row.status === STATUS_CODE.delivered;

@@ -1,6 +1,6 @@
 import { MAX_FAILED_IN_A_ROW, MAX_TESTS_WAITING } from "../../port/history.ts";
 import type { AttemptSummary, Params, WebhookHealth } from "../../port.ts";
-import { MAX_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
+import { idRange, MAX_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
 import { CLOSED, IS_CLOSING, MINUTE } from "../../shared/stats.ts";
 import { findProject, named } from "../connection/names.ts";
 import { type Row, type Session, sql } from "../connection/session.ts";
@@ -32,10 +32,10 @@ const nextKind = (webhook: string, behind: string) => `
 	WHERE project_no = $project AND webhook_no = ${webhook} AND (status, type) > ${behind}
 	ORDER BY status, type LIMIT 1`;
 
-/** A range from one of its ends, or from an id. */
+/** A range from one of its ends, or from an id, up to `$until`. */
 const ofKind = (columns: string, behind: string, order: "ASC" | "DESC", limit: number) => `
 	SELECT ${columns} FROM posthorn.attempts
-	WHERE project_no = $project AND webhook_no = kind.webhook_no AND status = kind.status AND type = kind.type ${behind}
+	WHERE project_no = $project AND webhook_no = kind.webhook_no AND status = kind.status AND type = kind.type AND id < $until ${behind}
 	ORDER BY id ${order} LIMIT ${limit}`;
 
 /** The first or last attempts of a range, without tests and closings. */
@@ -98,13 +98,13 @@ const DECIDING = sql(
 	),
 );
 
-/** Attempts since `$minute`, rolled-up ones and those not yet rolled up, without closings and tests. */
+/** Attempts from `$minute` to `$end`, rolled-up ones and those not yet rolled up, without closings and tests. */
 const RECENT = sql(`
 	WITH gathered AS MATERIALIZED (
 		SELECT one.webhook_no, one.status, count(*) AS n
 		FROM posthorn.attempt_counts c CROSS JOIN LATERAL unnest(c.project_no, c.webhook_no, c.minute, c.status, c.class)
 			AS one (project_no, webhook_no, minute, status, class)
-		WHERE one.project_no = $project AND one.minute >= $minute AND one.class <> ${CLOSED}
+		WHERE one.project_no = $project AND one.minute >= $minute AND one.minute < $end AND one.class <> ${CLOSED}
 		GROUP BY 1, 2
 	)
 	SELECT w.id, sum(counts.n) FILTER (WHERE counts.status = ${STATUS_CODE.delivered})::bigint AS delivered,
@@ -112,7 +112,7 @@ const RECENT = sql(`
 	FROM posthorn.webhooks w CROSS JOIN LATERAL (
 		SELECT status, n FROM posthorn.attempt_stats
 		WHERE project_no = $project AND (webhook_no, grain, at) >= (w.no, ${MINUTE}, $minute::bigint)
-			AND (webhook_no, grain, at) < (w.no, ${MINUTE + 1}, 0) AND class <> ${CLOSED}
+			AND (webhook_no, grain, at) < (w.no, ${MINUTE}, $end::bigint) AND class <> ${CLOSED}
 		UNION ALL
 		SELECT status, n FROM gathered WHERE webhook_no = w.no
 	) counts
@@ -122,15 +122,16 @@ const RECENT = sql(`
 /** From one state of the database. */
 export async function readHealth(
 	c: Session,
-	{ projectId, since, webhookIds }: Params<"readHealth">,
+	{ projectId, since, until = Number.MAX_SAFE_INTEGER, webhookIds }: Params<"readHealth">,
 ): Promise<WebhookHealth[]> {
 	const project = await findProject(c, projectId);
 	if (project === null) return [];
-	const values = { project, webhookIds: webhookIds ?? null, minute: Math.ceil(since / MINUTE) };
+	const minutes = { minute: Math.ceil(since / MINUTE), end: Math.ceil(until / MINUTE) };
+	const values = { project, webhookIds: webhookIds ?? null };
 	const [webhooks, read, counts] = await Promise.all([
 		c.rows(WEBHOOKS, values),
-		c.rows(DECIDING, values),
-		c.rows(RECENT, values),
+		c.rows(DECIDING, { ...values, until: idRange({ until }).to }),
+		c.rows(RECENT, { ...values, ...minutes }),
 	]);
 	const { rows, names } = await named(c, project, read);
 	const deciding = new Map(rows.map((row) => [`${row.deciding} ${names(row).webhookId}`, row]));

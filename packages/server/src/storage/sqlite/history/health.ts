@@ -1,10 +1,10 @@
 import { MAX_FAILED_IN_A_ROW, MAX_TESTS_WAITING } from "../../port/history.ts";
 import type { Params, WebhookHealth } from "../../port.ts";
-import { MAX_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
+import { type IdRange, idRange, MAX_PASSED, QUEUE_CODE, STATUS_CODE } from "../../shared/deliveries.ts";
 import { IS_CLOSING } from "../../shared/stats.ts";
 import type { Connection } from "../connection/connection.ts";
 import { readSummary } from "./attempts.ts";
-import { countSince } from "./stats.ts";
+import { countBetween } from "./stats.ts";
 
 /** A position in the log: a row and its stored id. */
 interface LogPosition {
@@ -25,7 +25,8 @@ type WebhookRow = {
 	readonly dead_letters: number;
 };
 
-export function readHealth(c: Connection, { projectId, since, webhookIds }: Params<"readHealth">): WebhookHealth[] {
+export function readHealth(c: Connection, p: Params<"readHealth">): WebhookHealth[] {
+	const { projectId, since, until, webhookIds } = p;
 	const only = webhookIds === undefined ? "" : "AND w.id IN (SELECT value FROM json_each(?))";
 	const project = c.names.project(projectId);
 	const tests = countTests(c, project);
@@ -35,8 +36,8 @@ export function readHealth(c: Connection, { projectId, since, webhookIds }: Para
 	const ids = webhookIds === undefined ? [] : [JSON.stringify(webhookIds)];
 	return c.rows<WebhookRow>(find, project, ...ids).map(({ no, id, retries_waiting, dead_letters }) => ({
 		webhookId: id,
-		...readOutcomes(c, no),
-		recent: countSince(c, no, since),
+		...readOutcomes(c, no, idRange({ until })),
+		recent: countBetween(c, no, since, until),
 		waiting: { count: retries_waiting, tests: tests.get(no) ?? 0, nextAt: nextDue(c, no) },
 		deadLetters: dead_letters,
 	}));
@@ -45,18 +46,19 @@ export function readHealth(c: Connection, { projectId, since, webhookIds }: Para
 function readOutcomes(
 	c: Connection,
 	webhook: number,
+	range: IdRange,
 ): Pick<WebhookHealth, "lastAttempt" | "failingSince" | "failedInARow" | "lastDeliveredAt"> {
 	const kinds = kindsOf(c, webhook);
 	const { successes = [], others = [] } = Object.groupBy(kinds, ({ status }) =>
 		status === STATUS_CODE.delivered ? "successes" : "others",
 	);
-	const delivered = newest(read(c, webhook, successes, "", "DESC", 1));
+	const delivered = newest(read(c, webhook, successes, range, "DESC", 1));
 	// All attempts after the last success failed. Among very many tests, only one end may be found.
-	const behind = delivered?.id ?? "";
+	const behind = { ...range, from: delivered === null ? "" : `${delivered.id} ` };
 	const failed = read(c, webhook, others, behind, "ASC", MAX_FAILED_IN_A_ROW).sort(byId);
 	const last = newest(read(c, webhook, others, behind, "DESC", 1));
 	const [failingSince, lastAttempt] = [failed[0] ?? last, last ?? failed.at(-1) ?? delivered];
-	const deliveredAt = newest(lastOf(c, webhook, successes));
+	const deliveredAt = newest(lastOf(c, webhook, successes, range));
 	return {
 		lastAttempt: lastAttempt && readSummary(c, lastAttempt.no),
 		failingSince: failingSince && readSummary(c, failingSince.no),
@@ -78,27 +80,28 @@ function kindsOf(c: Connection, webhook: number): Kind[] {
 	});
 }
 
-function lastOf(c: Connection, webhook: number, kinds: readonly Kind[]): LogPosition[] {
-	const last = "SELECT no, id FROM attempts WHERE webhook_no = ? AND status = ? AND type = ? ORDER BY id DESC LIMIT 1";
-	return kinds.flatMap(({ status, type }) => c.rows<LogPosition>(last, webhook, status, type));
+function lastOf(c: Connection, webhook: number, kinds: readonly Kind[], { to }: IdRange): LogPosition[] {
+	const last =
+		"SELECT no, id FROM attempts WHERE webhook_no = ? AND status = ? AND type = ? AND id < ? ORDER BY id DESC LIMIT 1";
+	return kinds.flatMap(({ status, type }) => c.rows<LogPosition>(last, webhook, status, type, to));
 }
 
-/** The first or last attempts of each range after an id, without tests and closings: at most `limit` of each. */
+/** The first or last attempts of each kind in a range, without tests and closings: at most `limit` of each. */
 function read(
 	c: Connection,
 	webhook: number,
 	kinds: readonly Kind[],
-	after: string,
+	{ from, to }: IdRange,
 	order: "ASC" | "DESC",
 	limit: number,
 ): LogPosition[] {
 	const ofKind = `
 		SELECT no, id, seq > 0 AND NOT coalesce(${IS_CLOSING}, 0) AS counts FROM attempts
-		WHERE webhook_no = ? AND status = ? AND type = ? AND id > ? ORDER BY id ${order} LIMIT ${MAX_PASSED}`;
+		WHERE webhook_no = ? AND status = ? AND type = ? AND id >= ? AND id < ? ORDER BY id ${order} LIMIT ${MAX_PASSED}`;
 	return kinds.flatMap(({ status, type }) => {
 		const found: LogPosition[] = [];
 		// Reads no further than to the last one that it needs.
-		for (const { counts, ...row } of c.each<CountedPosition>(ofKind, webhook, status, type, after)) {
+		for (const { counts, ...row } of c.each<CountedPosition>(ofKind, webhook, status, type, from, to)) {
 			if (counts === 1) found.push(row);
 			if (found.length === limit) break;
 		}

@@ -46,20 +46,27 @@ const GATHERED_SINCE = `
 	WHERE no > (SELECT counted_through FROM stats_progress WHERE id = 1)
 		AND seq > 0 AND project_no = ?1 AND (?2 IS NULL OR webhook_no = ?2) AND started_at >= ?3 AND started_at < ?4`;
 
-/** A webhook's attempts since a whole minute, without closings and test events. */
-export function countSince(c: Connection, webhook: number, since: number): { delivered: number; failed: number } {
-	return c.row<{ delivered: number; failed: number }>(RECENT, webhook, Math.ceil(since / MINUTE), since)!;
+/** A webhook's attempts between whole minutes, without closings and test events. */
+export function countBetween(
+	c: Connection,
+	webhook: number,
+	since: number,
+	until: number = Number.MAX_SAFE_INTEGER,
+): { delivered: number; failed: number } {
+	const minutes = [Math.ceil(since / MINUTE), Math.ceil(until / MINUTE)];
+	return c.row<{ delivered: number; failed: number }>(RECENT, webhook, ...minutes, since, until)!;
 }
 
 const RECENT = `
 	SELECT total(n) FILTER (WHERE status = ${STATUS_CODE.delivered}) AS delivered,
 		total(n) FILTER (WHERE status <> ${STATUS_CODE.delivered}) AS failed
 	FROM (
-		SELECT status, n FROM attempt_stats WHERE scope = ?1 AND grain = ${MINUTE} AND at >= ?2 AND class <> ${CLOSED}
+		SELECT status, n FROM attempt_stats
+		WHERE scope = ?1 AND grain = ${MINUTE} AND at >= ?2 AND at < ?3 AND class <> ${CLOSED}
 		UNION ALL
 		SELECT status, 1 FROM attempts NOT INDEXED
 		WHERE no > (SELECT counted_through FROM stats_progress WHERE id = 1)
-			AND seq > 0 AND webhook_no = ?1 AND started_at >= ?3 AND NOT coalesce(${IS_CLOSING}, 0)
+			AND seq > 0 AND webhook_no = ?1 AND started_at >= ?4 AND started_at < ?5 AND NOT coalesce(${IS_CLOSING}, 0)
 	)`;
 
 /**
