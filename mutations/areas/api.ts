@@ -61,7 +61,7 @@ export const API = [
 			why: "A removed member's replay by filter continues for several transactions.",
 		},
 	]),
-	...of("server/src/api/routes/log/bulk.ts", inApi("deferred-rights"), [
+	...of("server/src/api/routes/log/dismissals.ts", inApi("deferred-rights"), [
 		{
 			name: "dismissal-outlives-rights",
 			find: "\t\t\tawait authorizeAgain();\n\t\t\tconst results",
@@ -69,6 +69,8 @@ export const API = [
 			only: "during a bulk action",
 			why: "A removed member's dismissals continue to the last delivery.",
 		},
+	]),
+	...of("server/src/api/routes/log/retries.ts", inApi("deferred-rights"), [
 		{
 			name: "retry-outlives-rights",
 			find: "\t\t\t\t\t\tawait authorizeAgain();\n\t\t\t\t\t\tconst limit",
@@ -191,7 +193,7 @@ export const API = [
 			},
 		],
 	),
-	...of("server/src/api/routes/log/bulk.ts", inApi("retries"), [
+	...of("server/src/api/routes/log/retries.ts", inApi("retries"), [
 		{
 			name: "retry-all-takes-more",
 			find: "const limit = Math.min(BULK_ACTIONS.retries, waiting - count);",

@@ -2,11 +2,12 @@
 import type { ApiParts, Route } from "../route.ts";
 import { StorageCheck } from "../storage-check.ts";
 import { attemptRoutes } from "./log/attempts.ts";
-import { bulkRoutes } from "./log/bulk.ts";
 import { deliveryRoutes } from "./log/deliveries.ts";
+import { dismissalRoutes } from "./log/dismissals.ts";
 import { eventSearchRoutes } from "./log/event-search.ts";
 import { exportRoutes } from "./log/exports.ts";
 import { replayRoutes } from "./log/replays.ts";
+import { retryRoutes } from "./log/retries.ts";
 import { signatureCheckRoutes } from "./log/signature-check.ts";
 import { accountRoutes } from "./people/account.ts";
 import { invitationRoutes } from "./people/invitations.ts";
@@ -47,7 +48,8 @@ export function apiRoutes(
 		...signatureCheckRoutes(parts),
 		...deliveryRoutes(parts),
 		...replayRoutes(parts),
-		...bulkRoutes(parts),
+		...retryRoutes(parts),
+		...dismissalRoutes(parts),
 		...insightRoutes(parts),
 		...incidentRoutes(parts),
 		...changeRoutes(parts),

@@ -24,15 +24,15 @@ import {
 import { noteOf } from "../webhooks/webhooks.ts";
 import { AttemptStatusName, attemptFilter, searchedOf } from "./attempts.ts";
 import {
-	EITHER,
+	auditNaming,
+	EXAMPLE_DELIVERY,
 	knownKeys,
-	NAMED,
+	NAMED_OR_FILTERED,
 	NextStep,
 	namedDeliveries,
-	naming,
 	ReplayedCount,
 	type Rights,
-	TYPES,
+	TYPES_POINTER,
 } from "./bulk.ts";
 import { bodyFilters, cursorOf, positionOf } from "./log-filters.ts";
 
@@ -56,9 +56,12 @@ const ReplayFilter = strictObject(
 );
 
 const ReplaysRequest = request("ReplaysRequest", {
-	...EITHER,
+	...NAMED_OR_FILTERED,
 	dependentRequired: { dry_run: ["filter"], cursor: ["filter"], before: ["filter"] },
-	examples: [{ filter: { status: "failed", type: "purchase.completed" }, dry_run: true }, { deliveries: [NAMED] }],
+	examples: [
+		{ filter: { status: "failed", type: "purchase.completed" }, dry_run: true },
+		{ deliveries: [EXAMPLE_DELIVERY] },
+	],
 })({
 	...optional({
 		deliveries: namedDeliveries(
@@ -137,7 +140,7 @@ export function replayRoutes({ storage, engine, clock, logger, references }: Api
 		const now = clock.now();
 		const at = Math.min(givenMs(before) ?? now, now);
 		const after = positionOf(cursor, "/cursor");
-		const { filter: selection, searched } = await attemptFilter(references, projectId, filter, TYPES);
+		const { filter: selection, searched } = await attemptFilter(references, projectId, filter, TYPES_POINTER);
 		const matching = { projectId, selection, at, after };
 		const about = await searched();
 		const rest = (next: string | null) => ({ next_cursor: cursorOf(next), before: isoTime(at), ...about });
@@ -229,7 +232,7 @@ export function replayRoutes({ storage, engine, clock, logger, references }: Api
 				const { filter = {}, dry_run = false } = body;
 				if (body.deliveries) {
 					const deliveries = knownKeys(body.deliveries);
-					const note = await naming(storage, projectId, "deliveries.replayed", { deliveries });
+					const note = await auditNaming(storage, projectId, "deliveries.replayed", { deliveries });
 					const done: DeliveryKey[] = [];
 					const replaying = replayThese(projectId, deliveries, call, done);
 					const result = await engine.wakeAfter(projectId, replaying, ({ count }) => count > 0);
@@ -237,7 +240,7 @@ export function replayRoutes({ storage, engine, clock, logger, references }: Api
 					return result;
 				}
 				if (dry_run) return await replayMatching(projectId, body, call);
-				const note = await naming(storage, projectId, "deliveries.replayed", { filter });
+				const note = await auditNaming(storage, projectId, "deliveries.replayed", { filter });
 				const result = await replayMatching(projectId, body, call);
 				if (result.count > 0) audit(note([], result.count));
 				return result;
