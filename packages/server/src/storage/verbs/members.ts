@@ -289,36 +289,39 @@ const ENTRY = fragment(`
 		target_kind AS "targetKind", target_id AS "targetId", target_name AS "targetName", detail
 	FROM posthorn.audit`);
 
+/** One statement for each combination, so that each is planned for its index. */
+function entriesOf(
+	project: number,
+	{ targetId, actorId, after = BEYOND_ALL_IDS, limit }: Page & AuditFilter,
+): Query<EntryRow> {
+	// A target has few entries, so with both, its index is used: no index serves this condition on the actor.
+	if (targetId !== undefined && actorId !== undefined)
+		return sql`
+			${ENTRY} WHERE project_no = ${project} AND target_id = ${targetId} AND id < ${after}
+				AND coalesce(actor_id, '') = ${actorId ?? ""} ORDER BY id DESC LIMIT ${limit}`;
+	if (targetId !== undefined)
+		return sql`
+			${ENTRY} WHERE project_no = ${project} AND target_id = ${targetId} AND id < ${after}
+			ORDER BY id DESC LIMIT ${limit}`;
+	if (actorId === null)
+		return sql`
+			${ENTRY} WHERE project_no = ${project} AND actor_id IS NULL AND id < ${after} ORDER BY id DESC LIMIT ${limit}`;
+	if (actorId !== undefined)
+		return sql`
+			${ENTRY} WHERE project_no = ${project} AND actor_id = ${actorId} AND id < ${after}
+			ORDER BY id DESC LIMIT ${limit}`;
+	return sql`${ENTRY} WHERE project_no = ${project} AND id < ${after} ORDER BY id DESC LIMIT ${limit}`;
+}
+
 /** Newest first, by entry id; `after` is the last entry of the previous page. */
 export function* listAudit(project: number, p: ProjectRef & Page & AuditFilter): Steps<AuditEntry[]> {
-	const { projectId, targetId, actorId, after = BEYOND_ALL_IDS, limit } = p;
-	const found = yield* rows<EntryRow>(entries());
+	const found = yield* rows(entriesOf(project, p));
 	return found.map(({ actorKind, actorId, actorName, targetKind, targetId, targetName, ...entry }) => ({
 		...entry,
-		projectId,
+		projectId: p.projectId,
 		actor: { kind: actorKind, id: actorId, name: actorName },
 		target: targetKind === null ? null : { kind: targetKind, id: targetId, name: targetName },
 	}));
-
-	function entries(): Query<EntryRow> {
-		// With both, the target has fewer entries: the condition on the actor is one that no index serves.
-		if (targetId !== undefined && actorId !== undefined)
-			return sql`
-				${ENTRY} WHERE project_no = ${project} AND target_id = ${targetId} AND id < ${after}
-					AND coalesce(actor_id, '') = ${actorId ?? ""} ORDER BY id DESC LIMIT ${limit}`;
-		if (targetId !== undefined)
-			return sql`
-				${ENTRY} WHERE project_no = ${project} AND target_id = ${targetId} AND id < ${after}
-				ORDER BY id DESC LIMIT ${limit}`;
-		if (actorId === null)
-			return sql`
-				${ENTRY} WHERE project_no = ${project} AND actor_id IS NULL AND id < ${after} ORDER BY id DESC LIMIT ${limit}`;
-		if (actorId !== undefined)
-			return sql`
-				${ENTRY} WHERE project_no = ${project} AND actor_id = ${actorId} AND id < ${after}
-				ORDER BY id DESC LIMIT ${limit}`;
-		return sql`${ENTRY} WHERE project_no = ${project} AND id < ${after} ORDER BY id DESC LIMIT ${limit}`;
-	}
 }
 
 const ENTRIES = unlocked("audit", "no");
