@@ -141,13 +141,13 @@ export class FairQueue {
 	 */
 	run<T>(name: string, work: () => Promise<T>, waiting = this.#options.waiting): Promise<T> | null {
 		const owner = this.#owners.get(name) ?? { running: 0, waiting: [] };
-		const startsNow = this.#hasRoom(owner);
-		if (!startsNow && (owner.waiting.length >= waiting || !this.#makeRoom(owner))) return null;
-		this.#owners.set(name, owner);
-		if (startsNow) {
-			this.#count(owner);
+		if (this.#hasRoom(owner)) {
+			this.#owners.set(name, owner);
+			this.#countRunning(owner);
 			return this.#finish(name, owner, work);
 		}
+		if (owner.waiting.length >= waiting || !this.#makeRoom(owner)) return null;
+		this.#owners.set(name, owner);
 		this.#waiting++;
 		return new Promise<void>((run, refuse) => owner.waiting.push({ run, refuse })).then(() =>
 			this.#finish(name, owner, work),
@@ -171,7 +171,7 @@ export class FairQueue {
 		return this.#running < most && running < perOwner && waiting.length === 0;
 	}
 
-	#count(owner: Owner): void {
+	#countRunning(owner: Owner): void {
 		this.#running++;
 		owner.running++;
 	}
@@ -194,7 +194,7 @@ export class FairQueue {
 			if (owner.waiting.length === 0 || owner.running >= this.#options.perOwner) continue;
 			this.#owners.delete(name);
 			this.#owners.set(name, owner);
-			this.#count(owner);
+			this.#countRunning(owner);
 			this.#waiting--;
 			owner.waiting.shift()!.run();
 			return;
