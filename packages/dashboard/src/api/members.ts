@@ -41,13 +41,13 @@ export async function removeMember(projectId: string, accountId: string): Promis
 const AUDIT_ROWS = 50;
 
 /** What the audit log is limited to: what was done to a target, and what an actor did. */
-interface AuditedBy {
+interface AuditFilter {
 	readonly target_id?: string;
 	readonly actor_id?: string;
 }
 
 /** The project's audit log, newest first. */
-export const auditQuery = (projectId: string, filter: AuditedBy) =>
+export const auditQuery = (projectId: string, filter: AuditFilter) =>
 	pagedQuery(projectKey(projectId, "audit", filter), "/v1/projects/{project_id}/audit", () => ({
 		path: { project_id: projectId },
 		query: { limit: AUDIT_ROWS, ...filter },

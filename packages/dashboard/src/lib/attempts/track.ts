@@ -238,15 +238,21 @@ function ahead(
 	return stations;
 }
 
+/** While nothing is sent to a webhook: what its next station says, and what follows when that is spoken. */
+const HELD: Readonly<Record<Hold, { readonly response: string; readonly spoken: string }>> = {
+	paused: { response: "paused", spoken: ", once the webhook is resumed" },
+	unsigned: { response: "no secret", spoken: ", once it can be signed" },
+};
+
 /** A future station while nothing is sent to its webhook. */
 function held(station: Undated, total: number, hold: Hold): Undated {
-	const isNext = station.state === "current";
+	const words = station.state === "current" ? HELD[hold] : null;
 	return {
 		...station,
-		response: isNext ? (hold === "paused" ? "paused" : "no secret") : null,
+		response: words?.response ?? null,
 		at: null,
 		estimated: false,
-		spoken: `attempt ${station.number} of ${total}${isNext ? (hold === "paused" ? ", once the webhook is resumed" : ", once it can be signed") : ""}`,
+		spoken: `attempt ${station.number} of ${total}${words?.spoken ?? ""}`,
 	};
 }
 
