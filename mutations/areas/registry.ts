@@ -107,7 +107,7 @@ export const REGISTRY = [
 	]),
 	...of(
 		"protocol/src/names.ts",
-		["server/src/base/text-faults.test.ts"],
+		["server/src/base/text.test.ts"],
 		[
 			{
 				name: "text-length-in-units",
