@@ -383,7 +383,7 @@ export const RECEIVERS = {
 	/** Addresses of a host tried in one attempt, and how many are examined to find those: name servers may send thousands. */
 	addresses: 8,
 	addressesExamined: 64,
-	/** Hosts of which it is kept with which address the next connection begins. */
+	/** Hosts for which the address that the next connection tries first is kept. */
 	firstAddresses: 1_000,
 	/**
 	 * Connections to one host and port kept open between sends: as many as fast sends may have had in flight. With fewer,
@@ -519,7 +519,7 @@ export const COMMITS = {
 	sqliteBytes: 4 * MIB,
 } as const;
 
-/** Projects whose abandoned baskets wait for those of all others, because storage refused some of them. */
+/** Projects that storage refused baskets of, and whose turn therefore comes after that of all others. */
 export const BASKETS = { refusedProjects: 100 } as const;
 
 /** A step of retention: it deletes a range, then pauses for publishing and settling. */

@@ -76,7 +76,7 @@ const CUT = "…";
 export function inertText(text: string, length: number): string {
 	const beginning = text.slice(0, length + 1);
 	const clean = beginning.replaceAll("\t", " ").replace(INVISIBLE, "\ufffd");
-	// It may have become shorter.
+	// Even if it fits now, because a pair of units became one.
 	return clean.length <= length && beginning.length === text.length
 		? clean
 		: clean.slice(0, length - 1).replace(/[\ud800-\udbff]$/, "") + CUT;

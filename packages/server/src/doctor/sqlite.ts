@@ -36,9 +36,9 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 }
 
 interface Place {
-	/** The database's path in the configuration, … */
+	/** The database's path in the configuration. */
 	readonly path: string;
-	/** … and the file that it leads to. */
+	/** The file that `path` leads to, through links. */
 	readonly target: string;
 }
 

@@ -123,7 +123,7 @@ class Dial implements Dialing, HandshakeUser {
 	#addresses: readonly string[] = [];
 	/** Those to try, in order. */
 	readonly #left: Candidate[] = [];
-	/** The last address that was tried for the first time. */
+	/** The newest address tried, not counting second tries. */
 	#lastTried: string | null = null;
 	/** The one being tried. */
 	#candidate: Candidate | null = null;

@@ -3,8 +3,8 @@ import { RECEIVERS } from "../base/budgets.ts";
 /**
  * Where connections to hosts with several addresses begin. One attempt tries only some of them, and has only so much time,
  * so the attempt after a failed one begins with the first address that wasn't tried. Otherwise, one that works would never
- * be tried if enough others before it don't. After a connection, the order is the resolver's again if that finds the
- * address, too.
+ * be tried if enough others before it don't. Once an address has accepted, connections begin in the resolver's order again
+ * if that leads to this address within one attempt, and with it otherwise.
  */
 export class FirstAddress {
 	/** By host name, least recently changed first. */

@@ -82,7 +82,9 @@ export async function searchText(
 	const isOver = next.bodies === null && next.responses === null;
 	const until = isOver ? Math.min(bodies.oldest, responses.oldest) : found.length === limit ? last : reached;
 	return {
-		...{ found, events: bodies.count, attempts: responses.count },
+		found,
+		events: bodies.count,
+		attempts: responses.count,
 		reached: Number.isFinite(until) ? until : null,
 		next: isOver ? null : next,
 	};

@@ -113,7 +113,7 @@ export class BasketTimer {
 	#stopped = false;
 	/** How often it has looked for baskets whose events storage accepts. */
 	#searches = 0;
-	/** Projects of which a basket was refused when last tried. */
+	/** Projects of whose baskets storage refused some when it last tried them. */
 	readonly #refused = new Set<string>();
 
 	constructor(options: BasketTimerOptions) {
@@ -181,14 +181,14 @@ export class BasketTimer {
 	/**
 	 * Returns false if it stopped early, because storage refuses all that it tried.
 	 *
-	 * @param others projects whose baskets are left out, also those that are added meanwhile
+	 * @param except projects whose baskets are left out; may grow meanwhile
 	 */
-	async #abandonDue(pass: Pass, others: ReadonlySet<string> = new Set()): Promise<boolean> {
+	async #abandonDue(pass: Pass, except: ReadonlySet<string> = new Set()): Promise<boolean> {
 		const { recorder } = this.#options;
 		while (pass.failed < MAX_FAILED) {
 			const now = recorder.now();
 			const { abandoned, refused } = pass;
-			const due = { now, until: now + TRY_AGAIN_MS, limit: BATCH, except: [...others] };
+			const due = { now, until: now + TRY_AGAIN_MS, limit: BATCH, except: [...except] };
 			const baskets = await recorder.storage.takeDueBaskets(due);
 			const byProject = Map.groupBy(baskets, ({ projectId }) => projectId);
 			const ends = await Promise.allSettled([...byProject].map(([id, some]) => this.#abandon(id, some, pass)));

@@ -395,7 +395,7 @@ export function* takeDueBaskets(p: {
 	readonly now: number;
 	readonly until: number;
 	readonly limit: number;
-	/** Ids of projects whose baskets are left out, one by one: each of those that are due is read. */
+	/** Ids of projects whose baskets are left out. Each of these that is due is still read. */
 	readonly except?: readonly string[];
 }): Steps<DueBasket[]> {
 	const [now, until] = [yield* toDatabaseTime(p.now), yield* toDatabaseTime(p.until)];

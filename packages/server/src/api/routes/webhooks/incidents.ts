@@ -15,7 +15,7 @@ import {
 	Type,
 	wholeList,
 } from "../../schema.ts";
-import { soughtWebhook } from "./webhooks.ts";
+import { soughtWebhookId } from "./webhooks.ts";
 
 const route = routeIn("Insight", "developer");
 
@@ -92,10 +92,10 @@ export function incidentRoutes({ storage, clock }: ApiParts): Route[] {
 			heavy: true,
 			success: { status: 200, description: "The incidents.", schema: wholeList("IncidentList", Incident) },
 			async handler({ params: { projectId }, query: { webhook_id, limit } }) {
-				const webhookId = soughtWebhook(webhook_id);
-				const ids = webhookId === undefined ? [] : [webhookId];
-				if (webhookId === undefined)
-					for await (const { id } of rowsOf((page) => storage.listWebhooks({ projectId, ...page }))) ids.push(id);
+				const webhookId = soughtWebhookId(webhook_id);
+				const ids: string[] = [];
+				if (webhookId !== undefined) ids.push(webhookId);
+				else for await (const { id } of rowsOf((page) => storage.listWebhooks({ projectId, ...page }))) ids.push(id);
 				const found = await listIncidents(storage, projectId, ids, { now: clock.now(), limit });
 				return { data: found.map(presentIncident) };
 			},

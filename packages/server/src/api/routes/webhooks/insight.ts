@@ -39,7 +39,7 @@ import {
 } from "../../schema.ts";
 import { AttemptSummary, OrderId, presentAttemptSummary } from "../log/attempts.ts";
 import { SEVERAL } from "../log/log-filters.ts";
-import { Backlog, presentBacklog, soughtWebhook } from "./webhooks.ts";
+import { Backlog, presentBacklog, soughtWebhookId } from "./webhooks.ts";
 
 const route = routeIn("Insight", "developer");
 
@@ -266,7 +266,7 @@ export function insightRoutes({ storage, webhooks, clock, config }: ApiParts): R
 			success: { status: 200, description: "The counts.", schema: Stats },
 			async handler({ params: { projectId }, query: { range = "day", webhook_id } }) {
 				const span = statsSpan(range, clock.now());
-				const query = { ...span, webhookId: soughtWebhook(webhook_id) };
+				const query = { ...span, webhookId: soughtWebhookId(webhook_id) };
 				const { buckets, total } = await readFigures(storage, { projectId, query }, { timeoutMs, fromLog: true });
 				return {
 					range,
@@ -317,7 +317,7 @@ export function insightRoutes({ storage, webhooks, clock, config }: ApiParts): R
 			heavy: true,
 			success: { status: 200, description: "The pending attempts.", schema: wholeList("WaitingList", WaitingAttempt) },
 			async handler({ params: { projectId }, query: { webhook_id, limit } }) {
-				const webhookId = soughtWebhook(webhook_id) ?? null;
+				const webhookId = soughtWebhookId(webhook_id) ?? null;
 				const waiting = await storage.listWaitingRetries({ projectId, webhookId, limit });
 				const orderIds = await orderIdsOf(storage, projectId, waiting);
 				return { data: waiting.map((retry) => presentRetry(retry, orderIds.get(retry.seq) ?? null)) };

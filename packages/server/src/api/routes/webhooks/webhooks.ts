@@ -32,8 +32,8 @@ export const Backlog = Type.Object(
 	{ description: "The events that wait for their first attempt." },
 );
 
-/** The webhook's id in a query, if any. @throws Problem 404 if it doesn't have the form of those that exist */
-export function soughtWebhook(given: string | undefined): string | undefined {
+/** The webhook's id in a query, if any. @throws Problem 404 if it isn't the id of any webhook */
+export function soughtWebhookId(given: string | undefined): string | undefined {
 	if (given !== undefined && !isId("webhook", given)) throw notFound("webhook");
 	return given;
 }

@@ -96,7 +96,7 @@ export class Database {
 		this.#connections.makeRoom();
 	}
 
-	/** A connection apart from these could not be opened, perhaps because the password has been replaced. */
+	/** To be called if a connection that is in no pool can't be opened: reads the login again if the server refused it. */
 	renewLogin(error: unknown): void {
 		this.#options.hosts.renewLogin(error);
 	}

@@ -3,7 +3,7 @@ import { StorageError, type StorageErrorCode } from "../../port.ts";
 
 /** PostgreSQL's error codes that matter here (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const DISK_FULL = "53100";
-/** The class of these states. */
+/** A class: codes begin with it. */
 const INVALID_AUTHORIZATION = "28";
 const TOO_MANY_CONNECTIONS = "53300";
 const INTERNAL_ERROR = "XX000";

@@ -17,7 +17,7 @@ export class Hosts {
 	readonly #reread: () => string | null;
 	#at = 0;
 
-	/** @param reread the URL as it is now, in which user and password may have changed; null if that isn't known */
+	/** @param reread returns the current URL, whose user and password may have changed; null if it can't be read */
 	constructor(url: string, reread: () => string | null = () => null) {
 		this.#urls = urlsOf(url);
 		this.#reread = reread;
@@ -57,8 +57,8 @@ export class Hosts {
 	}
 
 	/**
-	 * After a connection failed: whether that was because of a user or password that has been replaced. Connections use
-	 * the new one from now on.
+	 * Reads user and password again if a connection failed because of them; later connections use the new ones. Returns
+	 * whether they differ from those that the connection used, so that another try is worthwhile.
 	 */
 	renewLogin(error: unknown, used: string = this.current): boolean {
 		if (!isLoginRefused(error)) return false;

@@ -8,6 +8,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { Client, type ClientConfig, type Notification } from "pg";
+import { chunksOf } from "../../../base/collections.ts";
 import { type HintListener, StorageError } from "../../port.ts";
 import type { Database } from "../connection/database.ts";
 import { isOutOfConnections } from "../connection/errors.ts";
@@ -85,8 +86,7 @@ export class Wakes {
 		try {
 			await this.#database.run((connections) =>
 				connections.read("people", async (c) => {
-					for (let at = 0; at < ids.length; at += IDS_AT_ONCE)
-						await c.run(NOTIFY, `${this.#node} ${ids.slice(at, at + IDS_AT_ONCE).join(" ")}`);
+					for (const some of chunksOf(ids, IDS_AT_ONCE)) await c.run(NOTIFY, `${this.#node} ${some.join(" ")}`);
 				}),
 			);
 		} catch (error) {

@@ -315,7 +315,7 @@ const append = (alarm: string, ready: string) => `
 			substring($bodies::bytea FROM g.start + 1 FOR g.length)
 		FROM given g JOIN log_end l ON l.project_no = g.project_no
 			JOIN type_end t ON t.project_no = g.project_no AND t.type = g.type
-	), rung AS (
+	), woken AS (
 		UPDATE posthorn.leases l SET wake_at = 0
 		FROM alarm JOIN log_end e ON e.project_no = alarm.project_no
 		WHERE l.project_no = alarm.project_no

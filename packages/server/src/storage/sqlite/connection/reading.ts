@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
+import { codeOf } from "../../../base/folders.ts";
 import { StorageError } from "../../port.ts";
 import { BUSY_TIMEOUT_MS } from "./connection.ts";
 import { isUnopened } from "./errors.ts";
@@ -56,6 +57,6 @@ function isReadOnly(path: string): boolean {
 		accessSync(dirname(targetOf(resolve(path))), constants.W_OK);
 		return false;
 	} catch (error) {
-		return (error as NodeJS.ErrnoException).code === "EROFS";
+		return codeOf(error) === "EROFS";
 	}
 }
