@@ -100,6 +100,10 @@ test("a webhook whose secret can't be read isn't shown as healthy", async ({ das
 	const drawer = page.getByRole("dialog");
 	await expect(drawer).toContainText("The next attempt is made once the service can sign it");
 	await expect(drawer.getByRole("button", { name: /^Retry now/ })).toHaveCount(0);
+	// It was listed among those that get a sample, without a word.
+	await page.goto(dashboard.project("/webhooks"));
+	await page.getByRole("button", { name: "Publish a sample" }).click();
+	await expect(page.getByRole("dialog").getByText(/Accounting.*once it can be signed/)).toBeVisible();
 	for (const width of [1280, 390]) {
 		await page.setViewportSize({ width, height: 900 });
 		await page.goto(dashboard.project("/webhooks"));

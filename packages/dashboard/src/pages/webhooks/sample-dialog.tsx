@@ -7,6 +7,7 @@ import { type EventTypeEntry, eventTypesQuery, publishSample } from "../../api/e
 import { useProject, useSession } from "../../api/session.ts";
 import { type Webhook, webhooksQuery } from "../../api/webhooks.ts";
 import { newSeriesWords } from "../../lib/attempts/track.ts";
+import { holdOf } from "../../lib/health/health-facts.ts";
 import { webhookName } from "../../lib/health/webhook-name.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
@@ -164,12 +165,24 @@ function Receivers({ subscribers }: { subscribers: readonly Webhook[] }) {
 				{subscribers.map((webhook) => (
 					<List.Item key={webhook.id}>
 						{isolated(webhookName(webhook))}
-						{webhook.status === "paused" ? " (paused: once it's resumed)" : ""}
+						{heldWords(webhook)}
 					</List.Item>
 				))}
 			</List>
 		</Stack>
 	);
+}
+
+/** When a webhook to which nothing is sent now gets it; "" for others. */
+function heldWords(webhook: Webhook): string {
+	switch (holdOf(webhook)) {
+		case "paused":
+			return " (paused: once it's resumed)";
+		case "unsigned":
+			return " (its signing secret can't be read: once it can be signed)";
+		case null:
+			return "";
+	}
 }
 
 /** The JSON object in a text; null if it isn't one. */
