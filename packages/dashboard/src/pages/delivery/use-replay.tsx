@@ -5,6 +5,7 @@ import { deliveryWords, type EventFacts, eventWords } from "../../lib/attempts/e
 import { useAction } from "../../ui/hooks/use-action.ts";
 import { notifyDone, notifyUndone } from "../../ui/notify.tsx";
 import { ReplaySelected } from "../logs/actions/replay-selected.tsx";
+import { REFUSALS } from "../logs/sendable.ts";
 import type { StandingState } from "./delivery-state.ts";
 
 interface ReplayOptions {
@@ -39,7 +40,7 @@ export function useReplay({ projectId, delivery, state, name, onSent }: ReplayOp
 	});
 	const ask = () => {
 		if (retry.busy || state === null) return;
-		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
+		if (!may("developer")) return notifyUndone(REFUSALS.viewer);
 		if (state.canRetry) return void retry.run();
 		if (state.refusal !== null) return notifyUndone(state.refusal);
 		setAsking(key);

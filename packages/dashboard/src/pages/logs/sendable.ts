@@ -9,6 +9,7 @@ export const holdIn = (state: SendState): Hold | null => (state === "paused" || 
 
 /** Why a delivery isn't sent again now. */
 export const REFUSALS = {
+	viewer: "Only the project's developers and owners can send it again.",
 	deleted: "It can't be sent again, because its webhook was deleted.",
 	paused: "Its webhook is paused. It will be sent once the webhook is resumed.",
 	unsigned:

@@ -36,7 +36,7 @@ export function AttemptsView() {
 	const unselect = () => selection.setAll([]);
 	const retry = useRetry(projectId, unselect);
 	const replay = (row: ListedAttempt) => {
-		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
+		if (!may("developer")) return notifyUndone(REFUSALS.viewer);
 		const webhook = stateOf(row.webhook_id);
 		if (webhook === "deleted") return notifyUndone(REFUSALS.deleted);
 		const deliveries = uniqueDeliveries([row]);

@@ -61,7 +61,7 @@ export function DeliveriesView() {
 			isSentTwice: selected.some(({ state }) => state === "delivered"),
 		});
 	const sendAgain = (row: DeliverySummary) => {
-		if (!may("developer")) return notifyUndone("Only the project's developers and owners can send it again.");
+		if (!may("developer")) return notifyUndone(REFUSALS.viewer);
 		const webhook = stateOf(row.webhook_id);
 		if (webhook === "deleted") return notifyUndone(REFUSALS.deleted);
 		if (row.state === "waiting") {
