@@ -73,7 +73,8 @@ export function webhookSentence(
 	testFailed = false,
 	nothing = "yet",
 ): { text: string; action: HelpfulAction } {
-	const { backlog, dead_letters: dead, day } = health;
+	const { backlog, dead_letters: dead, day, last_delivered_at: last } = health;
+	const acceptedAt = last === null ? null : timeAgo(Date.parse(last), now);
 	const failed = `${plural(dead, "delivery")} failed for good and can be replayed`;
 	const none = `No event has been sent to it ${nothing}.`;
 	switch (health.state) {
@@ -92,28 +93,23 @@ export function webhookSentence(
 			return { text: `${unstableWords(health)}.${left}`, action: dead > 0 ? "replay" : "test" };
 		}
 		case "idle":
-			if (backlog.events === 0 && testFailed) return { text: none, action: "test" };
-			if (backlog.events === 0 && health.last_delivered_at !== null) {
-				const at = timeAgo(Date.parse(health.last_delivered_at), now);
-				return { text: `Tested: it accepted a test event ${at}. ${none}`, action: null };
-			}
-			return backlog.events === 0
-				? { text: `${none} Send a test event to see whether it works.`, action: "test" }
-				: { text: `${plural(backlog.events, "event")} about to be sent.`, action: null };
+			if (backlog.events > 0) return { text: `${plural(backlog.events, "event")} about to be sent.`, action: null };
+			if (testFailed) return { text: none, action: "test" };
+			if (acceptedAt === null) return { text: `${none} Send a test event to see whether it works.`, action: "test" };
+			return { text: `Tested: it accepted a test event ${acceptedAt}. ${none}`, action: null };
 		case "healthy": {
-			const last =
-				health.last_delivered_at === null ? "" : `, the last ${timeAgo(Date.parse(health.last_delivered_at), now)}`;
-			const accepted =
-				day.delivered === 0
-					? `Healthy. Its last event was accepted${last === "" ? "" : last.replace(", the last", "")}.`
-					: `Healthy. ${plural(day.delivered, "delivery")} accepted in the last 24 hours${last}.`;
 			if (isBehind(health, now)) {
 				return {
 					text: `Accepting events, but behind: ${backlogSentence(backlog, now)}. A slow receiver holds up later events; see Settings for how many may be in flight.`,
 					action: null,
 				};
 			}
-			return dead > 0 ? { text: `Healthy now. ${failed}.`, action: "replay" } : { text: accepted, action: null };
+			if (dead > 0) return { text: `Healthy now. ${failed}.`, action: "replay" };
+			const text =
+				day.delivered === 0
+					? `Healthy. Its last event was accepted${acceptedAt === null ? "" : ` ${acceptedAt}`}.`
+					: `Healthy. ${plural(day.delivered, "delivery")} accepted in the last 24 hours${acceptedAt === null ? "" : `, the last ${acceptedAt}`}.`;
+			return { text, action: null };
 		}
 	}
 }
