@@ -27,7 +27,7 @@ export interface Station {
 	/** 1, 2, 3 … within its line. */
 	readonly number: number;
 	readonly state: StationState;
-	/** The attempt's response, or `paused` if it waits for its webhook; null if there is none yet. */
+	/** The attempt's response, or what it waits for instead of its time, such as `paused`; null if there is none yet. */
 	readonly response: string | null;
 	/** When the attempt started or is due, milliseconds since 1970; null if unknown or in flight. */
 	readonly at: number | null;

@@ -75,7 +75,7 @@ export const isDue = (at: number, now: number): boolean => at - now <= SECOND;
 /** Why nothing is sent to a webhook: it is paused, or the service can't read its signing secret. */
 export type Hold = "paused" | "unsigned";
 
-/** When a retry is sent: `in 30 s`, `being sent` once its time has come, `when resumed` while its webhook is paused. */
+/** When a retry is sent: `in 30 s`, `being sent` once its time has come; `when resumed` or the like while nothing is sent. */
 export function dueWords(at: number, now: number, hold: Hold | null = null): string {
 	if (hold !== null) return hold === "paused" ? "when resumed" : "once it can be signed";
 	return isDue(at, now) ? "being sent" : timeUntil(at, now);
