@@ -20,7 +20,7 @@ import {
 	Time,
 	Type,
 } from "../schema.ts";
-import { Actor } from "./people/members.ts";
+import { Actor } from "./people/audit.ts";
 
 const route = routeIn("Projects", "project");
 const keyRoute = routeIn("API keys", "developer");

@@ -9,7 +9,8 @@ import { found, invalid, Problem, retryLater } from "../../http/problem.ts";
 import { type ApiParts, type Route, routeIn } from "../../route.ts";
 import { component, id, list, Name, NewName, optional, orNull, request, Time, Type } from "../../schema.ts";
 import { NewEmail, NewPassword, Token } from "./account.ts";
-import { Actor, RoleName } from "./members.ts";
+import { Actor } from "./audit.ts";
+import { RoleName } from "./members.ts";
 import { beginSession, presentSession, Session } from "./session.ts";
 
 const route = routeIn("Members", "project");
