@@ -21,6 +21,7 @@ import { measureOldSnapshot } from "./measures/old-snapshot.ts";
 import { measurePending } from "./measures/pending.ts";
 import { measureRetention } from "./measures/retention.ts";
 import { measureSearch } from "./measures/search.ts";
+import { measureSoak } from "./measures/soak.ts";
 import { measureThroughput } from "./measures/throughput.ts";
 import { measureUnwanted } from "./measures/unwanted.ts";
 import { measureUpgrade } from "./measures/upgrade.ts";
@@ -109,6 +110,7 @@ async function measure(workspace: Workspace, options: Options): Promise<Results>
 					}
 				: {}),
 			...(parts.has("dashboard") ? { dashboard: await measureDashboard(progress) } : {}),
+			...(parts.has("soak") ? { soak: await measureSoak(engines, progress) } : {}),
 			...(parts.has("unwanted")
 				? { unwanted: await measureUnwanted(workspace, receiver, service, seconds, progress) }
 				: {}),

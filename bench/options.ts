@@ -27,6 +27,7 @@ Usage: npm run bench -- [options]
   --upgrade        only how long publishing is blocked by opening ten million events of the previous release
   --events N       how many events --upgrade writes (default 10000000)
   --client         only the CPU time of the HTTP client that sends the requests
+  --soak           only what stays in memory after a hundred projects were used and left
   --against DIR    only throughput and CPU compared with another checkout in DIR, alternating
   --rounds N       how many pairs of services --against starts (default 7), or rounds --retention and --search have (default 5)
   --dashboard      only the dashboard in Chromium: pages, a long log, live rows, with goals and whether they're met
@@ -69,6 +70,7 @@ const ALONE = [
 	"upgrade",
 	"client",
 	"dashboard",
+	"soak",
 	"against",
 ] as const;
 type Part = "deliveries" | "memory" | (typeof ALONE)[number];
@@ -146,6 +148,7 @@ function parse(args: readonly string[]) {
 				events: text,
 				client: flag,
 				dashboard: flag,
+				soak: flag,
 				against: text,
 				rounds: text,
 				all: flag,

@@ -2,6 +2,7 @@ import pc from "picocolors";
 import { MANY_LEAST_SHARE } from "./measures/many-webhooks.ts";
 import { RETENTION_LEAST_SHARE } from "./measures/retention.ts";
 import { SEARCH_LEAST_SHARE } from "./measures/search.ts";
+import { SOAK_MOST } from "./measures/soak.ts";
 import { UNWANTED_MOST_TIMES } from "./measures/unwanted.ts";
 import { UPGRADE_MOST_MS } from "./measures/upgrade.ts";
 import type {
@@ -19,6 +20,7 @@ import type {
 	RetentionRun,
 	SearchRun,
 	SingleRun,
+	Soak,
 	ThroughputRun,
 	UpgradeRun,
 } from "./results.ts";
@@ -40,6 +42,7 @@ export function formatReport(results: Results): string {
 		neighbours,
 		client,
 		dashboard,
+		soak,
 		against,
 		single,
 		unwanted,
@@ -101,6 +104,12 @@ export function formatReport(results: Results): string {
 	if (dashboard !== undefined) {
 		parts.push("The dashboard in Chromium, medians; goals for two quiet cores:");
 		parts.push(table(DASHBOARD_COLUMNS, dashboard));
+	}
+	for (const { engine, rounds, ratio } of soak ?? []) {
+		parts.push(
+			`Memory on ${engine} after projects were used and left: ${ratio} times that after the warm-up (goal: ${SOAK_MOST})`,
+		);
+		parts.push(table(SOAK_COLUMNS, rounds));
 	}
 	if (facts !== undefined) {
 		parts.push(`Store facts with ${count(facts.many)} baskets and customers, and with ${count(facts.few)}:`);
@@ -199,6 +208,12 @@ const DASHBOARD_COLUMNS: readonly Column<DashboardTime>[] = [
 	{ title: "measured", cell: ({ value, unit }) => `${count(value)} ${unit}` },
 	{ title: "goal", cell: ({ goal, unit }) => `${count(goal)} ${unit}` },
 	{ title: "met", cell: ({ met }) => (met ? "yes" : "no") },
+];
+
+const SOAK_COLUMNS: readonly Column<Soak["rounds"][number]>[] = [
+	{ title: "projects", cell: ({ projects }) => count(projects) },
+	{ title: "heap", cell: ({ heap_mb }) => `${heap_mb} MB` },
+	{ title: "descriptors", cell: ({ descriptors }) => count(descriptors) },
 ];
 
 const PAGE_COLUMNS: readonly Column<LogPages["pages"][number]>[] = [

@@ -14,6 +14,7 @@ export interface Results {
 	readonly neighbours?: readonly NeighbourRun[];
 	readonly client?: readonly ClientCost[];
 	readonly dashboard?: readonly DashboardTime[];
+	readonly soak?: readonly Soak[];
 	readonly against?: Against;
 	readonly single?: readonly SingleRun[];
 	readonly unwanted?: Unwanted;
@@ -215,6 +216,15 @@ export interface DashboardTime {
 	readonly goal: number;
 	readonly unit: "ms" | "fps";
 	readonly met: boolean;
+}
+
+/** What stays in memory after projects were used and left. */
+export interface Soak {
+	readonly engine: "sqlite" | "postgres";
+	/** The main thread's heap after a collection, and the process's open files and connections. */
+	readonly rounds: readonly { readonly projects: number; readonly heap_mb: number; readonly descriptors: number }[];
+	/** The heap after the last round divided by that after the warm-up. */
+	readonly ratio: number;
 }
 
 /** Deliveries per second on PostgreSQL with pending retries and a backlog, and on an empty database, alternating. */
