@@ -294,11 +294,12 @@ function entriesOf(
 	project: number,
 	{ targetId, actorId, after = BEYOND_ALL_IDS, limit }: Page & AuditFilter,
 ): Query<EntryRow> {
-	// A target has few entries, so with both, its index is used: no index serves this condition on the actor.
+	// A target has few entries, so with both, its index is used: no index serves this condition on the actor. Only the
+	// operator's key has no id.
 	if (targetId !== undefined && actorId !== undefined)
 		return sql`
 			${ENTRY} WHERE project_no = ${project} AND target_id = ${targetId} AND id < ${after}
-				AND coalesce(actor_id, '') = ${actorId ?? ""} ORDER BY id DESC LIMIT ${limit}`;
+				AND coalesce(actor_id, actor_kind) = ${actorId ?? "operator_key"} ORDER BY id DESC LIMIT ${limit}`;
 	if (targetId !== undefined)
 		return sql`
 			${ENTRY} WHERE project_no = ${project} AND target_id = ${targetId} AND id < ${after}

@@ -68,8 +68,9 @@ export function describeAudit(harness: StorageHarness): void {
 			});
 			for (const entry of entries) await storage.appendAudit(entry);
 			const newest = entries.filter(({ projectId }) => projectId === project).reverse();
+			// With a target, the empty id was the operator's key's.
 			for (const targetId of [undefined, ...targets, world.id("webhook")])
-				for (const actorId of [undefined, ...people, world.id("account")]) {
+				for (const actorId of [undefined, ...people, world.id("account"), ""]) {
 					const wanted = newest.filter(
 						({ target, actor }) =>
 							(targetId === undefined || target?.id === targetId) && (actorId === undefined || actor.id === actorId),
