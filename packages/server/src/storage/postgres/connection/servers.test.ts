@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { PostgresProxy } from "@posthorn/testkit";
+import { DatabaseError } from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { unusedPort } from "../../../../../testkit/src/ports.ts";
 import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
@@ -155,6 +156,24 @@ test("a database's name may have characters that have a meaning in URLs", async 
 	expect(storage.place).toBe(`${url.host}/${name}`);
 	await storage.close();
 	await server.execute(`DROP DATABASE "${name}"`);
+});
+
+// Of a user and a password that were both parameters, only the first was known to be part of the login.
+test.each([
+	["user=me&password=old", "user=me&password=new"],
+	["password=old&user=me&sslmode=prefer", "password=new&user=you&sslmode=prefer"],
+	["sslmode=prefer&user=me&password=old", "sslmode=prefer&user=me&password=new"],
+])("a login in the parameters %s is replaced by the one in %s", (old, renewed) => {
+	const urlWith = (parameters: string) => `postgres://db/shop?${parameters}`;
+	let now = urlWith(old);
+	const hosts = new Hosts(urlWith(old), () => now);
+	const refused = Object.assign(new DatabaseError("password authentication failed", 0, "error"), { code: "28P01" });
+	expect(hosts.renewLogin(refused)).toBe(false);
+	now = `${urlWith(renewed)}&application_name=other`;
+	expect(hosts.renewLogin(refused)).toBe(false);
+	now = urlWith(renewed);
+	expect(hosts.renewLogin(refused)).toBe(true);
+	expect(hosts.current).toBe(now);
 });
 
 // It had to be restarted with the new one.

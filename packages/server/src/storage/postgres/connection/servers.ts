@@ -103,8 +103,8 @@ const NAME = /^(\w+:\/\/[^/?#]*\/)([^?#]*)/;
 const ENCODED = /%(?:2f|3a|40|24|26|2b|2c|3b|3d)/gi;
 
 const LOGIN = /^(\w+:\/\/)(?:[^/?#]*@)?/;
-const LOGIN_PARAMETER = /([?&])(?:user|password)=[^&]*&?/g;
-const withoutLogin = (url: string): string => url.replace(LOGIN, "$1").replaceAll(LOGIN_PARAMETER, "$1");
+const LOGIN_PARAMETERS = /([?&])(?:(?:user|password)=[^&]*(?:&|$))+/g;
+const withoutLogin = (url: string): string => url.replace(LOGIN, "$1").replaceAll(LOGIN_PARAMETERS, "$1");
 
 /** One for each server. */
 const urlsOf = (url: string): string[] => serverUrls(url).map(withPlainName);
