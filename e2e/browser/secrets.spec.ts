@@ -71,6 +71,15 @@ test("a webhook whose secret can't be read isn't shown as healthy", async ({ das
 			health.webhook_id === id ? { ...health, state: "failing", waiting } : health;
 		await route.fulfill({ response, json: { ...list, data: list.data.map(failing) } });
 	});
+	await page.route("**/incidents*", async (route) => {
+		const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+		const deliveries = { count: 2, capped: false, delivered: 0, waiting: 2, failed: 0, dismissed: 0 };
+		const times = { started_at: ago(9), ended_at: ago(5), failures_since: ago(9), failures_until: ago(5) };
+		const counts = { failed_attempts: 3, delivered_attempts: 0, status_code: 500, error_code: null };
+		const incident = { webhook_id: id, state: "over", ...times, ...counts, deliveries };
+		const json = { data: [{ ...incident, last_delivered_at: null, next_retry_at: null }] };
+		await route.fulfill({ json });
+	});
 	await page.goto(dashboard.project());
 	const attention = page
 		.getByRole("listitem")
@@ -88,6 +97,7 @@ test("a webhook whose secret can't be read isn't shown as healthy", async ({ das
 	const retry = page.getByRole("listitem").filter({ hasText: "attempt 2 of 8" });
 	await expect(retry).toContainText("once it can be signed");
 	await expect(page.getByText("the next attempt is")).toHaveCount(0);
+	await expect(page.getByText("2 deliveries held up, both waiting.")).toBeVisible();
 	await expect(page.getByRole("button", { name: /^Retry/ })).toHaveCount(0);
 	await expectAccessible(page);
 	for (const view of ["", "&view=attempts"]) {
@@ -99,6 +109,8 @@ test("a webhook whose secret can't be read isn't shown as healthy", async ({ das
 	await page.goto(dashboard.project(`/logs/${attempt}`));
 	const drawer = page.getByRole("dialog");
 	await expect(drawer).toContainText("The next attempt is made once the service can sign it");
+	// It promised retries, or a button for them.
+	await expect(drawer).toContainText("restore or rotate the signing secret");
 	await expect(drawer.getByRole("button", { name: /^Retry now/ })).toHaveCount(0);
 	// It was listed among those that get a sample, without a word.
 	await page.goto(dashboard.project("/webhooks"));

@@ -66,8 +66,8 @@ it("says what advice depends on, whichever attempt is selected", () => {
 	const delivered = { state: "delivered", attempt: 1, next_retry_at: null } as const;
 	expect(prospectOf(stateOf(failed, delivered))).toBe("delivered");
 	expect(prospectOf(stateOf(failed, { ...attempting, attempt: 1 }))).toBe("open");
-	expect(prospectOf(stateOf(retried, attempting, "paused"))).toBe("held");
-	expect(prospectOf(stateOf(retried, attempting, "unsigned"))).toBe("open");
+	expect(prospectOf(stateOf(retried, attempting, "paused"))).toBe("paused");
+	expect(prospectOf(stateOf(retried, attempting, "unsigned"))).toBe("unsigned");
 	expect(prospectOf(stateOf(retried, { ...delivered, state: "dead_lettered" }))).toBe("over");
 });
 

@@ -69,7 +69,7 @@ export function stateOf(attempt: Facts, delivery: Known | null | undefined, hold
 /** What advice about one of the delivery's attempts depends on. */
 export function prospectOf({ outcome, over, hold }: StandingState): Prospect {
 	if (outcome === "delivered") return "delivered";
-	return over ? "over" : hold === "paused" ? "held" : "open";
+	return over ? "over" : (hold ?? "open");
 }
 
 function lastWord({ status }: Facts): Omit<StandingState, "refusal"> {

@@ -27,7 +27,7 @@ it("suggests something for every status other than success", () => {
 	}
 });
 
-it.each([
+const HELD = [
 	{ status_code: 500, error_code: null },
 	{ status_code: 500, error_code: null, response_body: "Traceback (most recent call last)" },
 	{ status_code: 408, error_code: null },
@@ -37,11 +37,23 @@ it.each([
 	{ status_code: null, error_code: "dns_failed" },
 	{ status_code: null, error_code: "tls_expired" },
 	{ status_code: null, error_code: "sender_failed" },
-])("says that only resuming a paused webhook sends the event again, after %j", (response) => {
-	const { tries } = adviceFor({ ...failed, ...response }, "held");
+];
+
+it.each(HELD)("says that only resuming a paused webhook sends the event again, after %j", (response) => {
+	const { tries } = adviceFor({ ...failed, ...response }, "paused");
 	expect(tries.join(" ")).toMatch(/resume the webhook/i);
 	expect(tries.join(" ")).not.toMatch(/automatically|replay|retries|retry now|pause or/i);
 });
+
+// It promised retries, or a button for them, next to "the next attempt is made once the service can sign it".
+it.each(HELD)(
+	"says that a webhook without a readable secret needs one to send the event again, after %j",
+	(response) => {
+		const { tries } = adviceFor({ ...failed, ...response }, "unsigned");
+		expect(tries.join(" ")).toMatch(/restore or rotate the signing secret/);
+		expect(tries.join(" ")).not.toMatch(/automatically|replay|retries|retry now|resume/i);
+	},
+);
 
 describe("says what helps", () => {
 	it.each([
@@ -130,7 +142,7 @@ describe("depends on what has become of the delivery", () => {
 		expect(triesOf(limited, "open")).toMatch(/delays between retries grow/);
 		const asking = { ...limited, response_headers: { "retry-after": "60" } };
 		expect(adviceFor(asking, "open").why).toMatch(/retries .* grow/);
-		for (const prospect of ["over", "held"] as const) {
+		for (const prospect of ["over", "paused", "unsigned"] as const) {
 			expect(triesOf(limited, prospect)).not.toMatch(/retr/i);
 			expect(adviceFor(asking, prospect).why).not.toMatch(/retries/);
 		}

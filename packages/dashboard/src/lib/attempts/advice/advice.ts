@@ -1,6 +1,7 @@
 import type { Certificate } from "@posthorn/protocol";
 import { formatMs } from "../../text/numbers.ts";
 import { serverNow } from "../../text/server-time.ts";
+import type { Hold } from "../../text/time.ts";
 import { type AttemptStatus, type ResponseFacts, statusText } from "../attempt-words.ts";
 import { byStatus } from "./by-status.ts";
 import type { Advice, Failure } from "./failure.ts";
@@ -23,8 +24,8 @@ export interface AdviceFacts extends ResponseFacts {
 	readonly certificate?: Certificate | null;
 }
 
-/** A delivery's state: `open` while more attempts follow, `held` until its webhook is resumed, `over` if none follows. */
-export type Prospect = "delivered" | "open" | "held" | "over";
+/** A delivery's state: `open` while more attempts follow, why they are held up, or `over` if none follows. */
+export type Prospect = "delivered" | "open" | Hold | "over";
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
 
@@ -46,11 +47,11 @@ function explain(attempt: AdviceFacts, prospect: Prospect): Advice {
 	const { response_headers: headers = {}, dns = null, certificate = null } = attempt;
 	const about = { url, host: hostOf(url), took: formatMs(response_ms) };
 	const startedAt = attempt.started_at === undefined ? serverNow() : Date.parse(attempt.started_at);
-	const isHeld = prospect === "held";
+	const hold = prospect === "paused" || prospect === "unsigned" ? prospect : null;
 	const failure: Failure = {
 		...about,
-		isRetried: isHeld || prospect === "open",
-		isHeld,
+		isRetried: hold !== null || prospect === "open",
+		hold,
 		body,
 		headers,
 		dns,

@@ -71,7 +71,7 @@ const BY_STATUS: Readonly<Record<number, Explanation>> = {
 		why: `${host} says that this URL no longer exists.`,
 		tries: [
 			`Enter the receiver's new URL ${SETTINGS}, then ${nextAction(failure)}.`,
-			`If it's no longer needed, ${failure.isHeld ? "" : "pause or "}delete the webhook.`,
+			`If it's no longer needed, ${failure.hold === "paused" ? "" : "pause or "}delete the webhook.`,
 		],
 	}),
 	413: ({ host }) => ({

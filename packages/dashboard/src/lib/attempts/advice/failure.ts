@@ -1,4 +1,5 @@
 import type { Certificate } from "@posthorn/protocol";
+import type { Hold } from "../../text/time.ts";
 
 /** Why an attempt ended as it did, and what to try. */
 export interface Advice {
@@ -16,8 +17,8 @@ export interface Failure {
 	readonly host: string;
 	/** Whether more attempts follow. */
 	readonly isRetried: boolean;
-	/** Whether they wait until the webhook is resumed. */
-	readonly isHeld: boolean;
+	/** Why they wait although they may be due. */
+	readonly hold: Hold | null;
 	/** How long the attempt took: `15.0 s`. */
 	readonly took: string;
 	/** The beginning of the response's body. */
@@ -34,18 +35,21 @@ export type Explanation = (failure: Failure) => Advice;
 
 export const SETTINGS = "in the webhook's settings";
 
-type Ahead = Pick<Failure, "isRetried" | "isHeld">;
+type Ahead = Pick<Failure, "isRetried" | "hold">;
+
+/** What makes a webhook send again. */
+const RELEASE = { paused: "resume the webhook", unsigned: "restore or rotate the signing secret" } as const;
 
 /** How the event arrives once the cause is gone: `Once it's back, replay what failed.` */
-export function once(isGone: string, { isRetried, isHeld }: Ahead): string {
-	return `Once ${isGone}, ${isHeld ? "resume the webhook" : isRetried ? "retries arrive automatically" : "replay what failed"}.`;
+export function once(isGone: string, { isRetried, hold }: Ahead): string {
+	return `Once ${isGone}, ${hold !== null ? RELEASE[hold] : isRetried ? "retries arrive automatically" : "replay what failed"}.`;
 }
 
 export const onceFixed = (failure: Ahead): string => once("it's fixed", failure);
 
 /** What sends the event again, after `then`. */
-export const nextAction = ({ isRetried, isHeld }: Ahead): string =>
-	isHeld ? "resume the webhook" : isRetried ? "retry now" : "replay";
+export const nextAction = ({ isRetried, hold }: Ahead): string =>
+	hold !== null ? RELEASE[hold] : isRetried ? "retry now" : "replay";
 
 /** Whether retries follow without anyone doing anything. */
-export const isOpen = ({ isRetried, isHeld }: Ahead): boolean => isRetried && !isHeld;
+export const isOpen = ({ isRetried, hold }: Ahead): boolean => isRetried && hold === null;

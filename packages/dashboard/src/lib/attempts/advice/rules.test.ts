@@ -241,7 +241,7 @@ describe.each(ADVICE_RULES.map((rule) => [rule.name, rule] as const))("%s", (nam
 	it.each(EXAMPLES[name]!)("fits $code $body $headers", (example) => {
 		const facts = factsOf(example);
 		const told = {
-			...{ url: facts.url, host: "hooks.example.com", isRetried: false, isHeld: false, took: "84 ms", startedAt: 0 },
+			...{ url: facts.url, host: "hooks.example.com", isRetried: false, hold: null, took: "84 ms", startedAt: 0 },
 			...{ body: facts.response_body ?? "", headers: facts.response_headers ?? {}, dns: null, certificate: null },
 		};
 		const advice = adviceFor(facts);

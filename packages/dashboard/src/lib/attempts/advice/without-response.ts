@@ -1,7 +1,7 @@
 import { type Certificate, dnsText } from "@posthorn/protocol";
 import { dateUtc } from "../../text/time.ts";
 import { invalidity } from "../attempt-words.ts";
-import { type Explanation, nextAction, once, SETTINGS } from "./failure.ts";
+import { type Explanation, isOpen, nextAction, once, SETTINGS } from "./failure.ts";
 
 /** Who issued it, in short: the common name or the organization. */
 const issuerName = ({ issuer }: Certificate): string =>
@@ -127,14 +127,12 @@ const BY_REASON: Readonly<Record<string, Explanation>> = {
 		why: `The response from ${host} isn't HTTP.`,
 		tries: ["Check that a web server is listening on the URL's port, not another service."],
 	}),
-	sender_failed: ({ isRetried, isHeld }) => ({
+	sender_failed: (failure) => ({
 		why: "The request failed because of an error on our side, not the receiver's.",
 		tries: [
-			isHeld
-				? "Resume the webhook to send it again."
-				: isRetried
-					? "There's nothing to do: it's retried automatically."
-					: "Replay it to send it again.",
+			isOpen(failure)
+				? "There's nothing to do: it's retried automatically."
+				: `To send it again, ${failure.isRetried ? nextAction(failure) : "replay it"}.`,
 			"If it keeps happening, tell the operator of this service.",
 		],
 	}),

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Health, Incident } from "../../../api/health.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
-import { deliveriesWaiting } from "../../../lib/health/health-facts.ts";
+import { deliveriesWaiting, holdOf } from "../../../lib/health/health-facts.ts";
 import { incidentAction, incidentCause, incidentResult, incidentSpan } from "../../../lib/health/incident-words.ts";
 import { webhookName } from "../../../lib/health/webhook-name.ts";
 import { plural } from "../../../lib/text/numbers.ts";
@@ -128,7 +128,7 @@ function Closing({ page, projectId, incident, webhook, hasLaterFailures, waiting
 	const action = incidentAction(incident);
 	if (incident.state === "ongoing") return null;
 	if (action === "retry") {
-		if (page !== undefined || webhook.status === "paused") return null;
+		if (page !== undefined || holdOf(webhook) !== null) return null;
 		if (waiting !== undefined && deliveriesWaiting(waiting) === 0) return null;
 		return (
 			<RetryAllNow
