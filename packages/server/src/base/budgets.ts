@@ -383,7 +383,7 @@ export const RECEIVERS = {
 	/** Addresses of a host tried in one attempt, and how many are examined to find those: name servers may send thousands. */
 	addresses: 8,
 	addressesExamined: 64,
-	/** Hosts for which the address that the next connection tries first is kept. */
+	/** Hosts and ports for which the address that the next connection tries first is kept. */
 	firstAddresses: 1_000,
 	/**
 	 * Connections to one host and port kept open between sends: as many as fast sends may have had in flight. With fewer,

@@ -13,6 +13,8 @@ const REFUSING = "192.0.2.5";
 const LATE_REFUSING = "192.0.2.6";
 /** Begins addresses that refuse. */
 const REFUSING_NET = "203.0.113.";
+/** Every address accepts here. */
+const OPEN_PORT = 8443;
 /** This machine has no IPv6. */
 const IPV6 = "2001:db8::1";
 /** When the kernel's second SYN is answered, if the first one was lost. */
@@ -60,10 +62,10 @@ function dialing(addresses: readonly string[]) {
 		[LATE_REFUSING]: (socket) => clock.setTimeout(() => socket.fail("ECONNREFUSED"), SLOW_MS),
 		[IPV6]: (socket) => clock.setTimeout(() => socket.fail("ENETUNREACH"), 1),
 	};
-	const connect: Connect = ({ host }) => {
+	const connect: Connect = ({ host, port }) => {
 		const socket = new FakeSocket(host);
 		sockets.push(socket);
-		behaviors[host]?.(socket);
+		behaviors[port === OPEN_PORT ? QUICK : host]?.(socket);
 		if (host.startsWith(REFUSING_NET)) behaviors[REFUSING]!(socket);
 		return socket as unknown as Socket;
 	};
@@ -74,12 +76,12 @@ function dialing(addresses: readonly string[]) {
 		connect,
 		interfaces: () => ({ eth0: [{ family: "IPv4", internal: false, address: "198.51.100.7" }] as never }),
 	});
-	return async (ms: number, { cancel = false } = {}) => {
+	return async (ms: number, { cancel = false, port = 443 } = {}) => {
 		sockets = [];
 		let outcome: string | null = null;
 		const one = dialer.dial({
 			hostname: "host.example",
-			port: 443,
+			port,
 			owner: "proj_1",
 			done: (dialed) => {
 				outcome = dialed instanceof Error ? reasonOf(dialed) : (dialed as unknown as FakeSocket).address;
@@ -132,6 +134,18 @@ test("after a failure, the next connection begins with the addresses that weren'
 	expect(await again(100)).toMatchObject({ outcome: QUICK, tried: [...refusing.slice(16), QUICK] });
 	// It stays with what works.
 	expect(await again(100)).toMatchObject({ outcome: QUICK, tried: [QUICK] });
+});
+
+// Each connection to the other port began the search from the first address again.
+test("addresses that accept another port don't count", async () => {
+	const silent = Array.from({ length: 10 }, (_, n) => `198.51.100.${n}`);
+	const again = dialing([...silent, QUICK]);
+	const limited = { cancel: true };
+	for (const from of [0, 4, 8]) {
+		expect(await again(100, { port: OPEN_PORT })).toMatchObject({ outcome: silent[0], tried: [silent[0]] });
+		const tried = [...silent, QUICK].slice(from, from + 4);
+		expect(await again(3_500, limited)).toMatchObject({ outcome: from === 8 ? QUICK : null, tried });
+	}
 });
 
 test("an attempt that runs out of time leaves the other addresses to the next one", async () => {

@@ -153,7 +153,7 @@ class Dial implements Dialing, HandshakeUser {
 	async start(): Promise<void> {
 		try {
 			this.#addresses = await this.#resolve();
-			for (const address of this.#shared.firstAddress.choose(this.#request.hostname, this.#addresses))
+			for (const address of this.#shared.firstAddress.choose(this.#host, this.#addresses))
 				this.#left.push({ address, limitMs: NEXT_ADDRESS_AFTER_MS });
 			this.resolving = false;
 			if (this.#over) return;
@@ -265,7 +265,7 @@ class Dial implements Dialing, HandshakeUser {
 		socket.once("connect", () => {
 			this.#accepted = true;
 			this.#timer?.cancel();
-			this.#shared.firstAddress.accepted(this.#request.hostname, this.#addresses, candidate.address);
+			this.#shared.firstAddress.accepted(this.#host, this.#addresses, candidate.address);
 			for (const shortage of [...NEEDED, "ports"] as const) this.#shared.shortages?.passed(shortage);
 		});
 		socket.once("secureConnect", () => this.#secured(socket));
@@ -328,7 +328,7 @@ class Dial implements Dialing, HandshakeUser {
 	/** Unless an address has accepted, the next connection begins with one that wasn't tried. */
 	#rotate(): void {
 		if (this.#accepted || this.#lastTried === null) return;
-		this.#shared.firstAddress.failed(this.#request.hostname, this.#addresses, this.#lastTried);
+		this.#shared.firstAddress.failed(this.#host, this.#addresses, this.#lastTried);
 	}
 
 	#end(dialed: Socket | Error): void {

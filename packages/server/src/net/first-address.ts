@@ -7,30 +7,30 @@ import { RECEIVERS } from "../base/budgets.ts";
  * if that leads to this address within one attempt, and with it otherwise.
  */
 export class FirstAddress {
-	/** By host name, least recently changed first. */
+	/** By `name:port`, least recently changed first: an address that refuses one port may accept another. */
 	readonly #firsts = new Map<string, string>();
 
 	/** The addresses to try, in order: at least one, at most {@link RECEIVERS.addresses}. */
-	choose(hostname: string, all: readonly string[]): readonly string[] {
-		const first = this.#firsts.get(hostname);
+	choose(host: string, all: readonly string[]): readonly string[] {
+		const first = this.#firsts.get(host);
 		const at = first === undefined ? 0 : Math.max(0, all.indexOf(first));
 		return [...all.slice(at), ...all.slice(0, at)].slice(0, RECEIVERS.addresses);
 	}
 
 	/** No address has accepted. @param last the last one that was tried */
-	failed(hostname: string, all: readonly string[], last: string): void {
-		this.#set(hostname, all, (all.indexOf(last) + 1) % all.length);
+	failed(host: string, all: readonly string[], last: string): void {
+		this.#set(host, all, (all.indexOf(last) + 1) % all.length);
 	}
 
-	accepted(hostname: string, all: readonly string[], address: string): void {
+	accepted(host: string, all: readonly string[], address: string): void {
 		const at = all.indexOf(address);
-		this.#set(hostname, all, at < RECEIVERS.addresses ? 0 : at);
+		this.#set(host, all, at < RECEIVERS.addresses ? 0 : at);
 	}
 
-	#set(hostname: string, all: readonly string[], at: number): void {
-		this.#firsts.delete(hostname);
+	#set(host: string, all: readonly string[], at: number): void {
+		this.#firsts.delete(host);
 		if (at === 0) return;
-		this.#firsts.set(hostname, all[at]!);
+		this.#firsts.set(host, all[at]!);
 		const [oldest] = this.#firsts.keys();
 		if (this.#firsts.size > RECEIVERS.firstAddresses) this.#firsts.delete(oldest!);
 	}

@@ -187,3 +187,29 @@ test("after a storage failure, events that may have been appended are looked up 
 	expect(await rechecked.promise).toBe("p");
 	await timer.stop();
 });
+
+test("a timer that stops takes no baskets of projects that storage refused", async () => {
+	const clock = new VirtualClock();
+	const takes: ((baskets: object[]) => void)[] = [];
+	const storage = {
+		takeDueBaskets: () => new Promise<object[]>((resolve) => takes.push(resolve)),
+		nextBasketDue: async () => clock.now(),
+		abandonBaskets: () => Promise.reject(new StorageError("unusable", "permission denied for table events")),
+	};
+	const recorder = { storage, now: () => clock.now(), candidate: () => ({}) } as unknown as FactRecorder;
+	const timer = new BasketTimer({ recorder, engine, clock, logger: silentLogger });
+	timer.start();
+	clock.advance(0);
+	await rest();
+	takes.pop()!([{ projectId: "p", basketId: "b", touchedAt: 0, data: "{}" }]);
+	await rest();
+	takes.pop()!([]);
+	await rest();
+	clock.advance(0);
+	await rest();
+	const stopped = timer.stop();
+	takes.pop()!([]);
+	await rest();
+	expect(takes).toEqual([]);
+	await stopped;
+});

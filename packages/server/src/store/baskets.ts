@@ -164,7 +164,7 @@ export class BasketTimer {
 		const pass: Pass = { locked: new Set(), failed: 0, abandoned: 0, refused: 0, refusal: null };
 		try {
 			let isComplete = await this.#abandonDue(pass, this.#refused);
-			if (isComplete && this.#refused.size > 0) isComplete = await this.#abandonDue(pass);
+			if (isComplete && this.#refused.size > 0 && !this.#stopped) isComplete = await this.#abandonDue(pass);
 			if (!isComplete) return clock.now() + TRY_AGAIN_MS;
 			return (await recorder.storage.nextBasketDue()) ?? Number.POSITIVE_INFINITY;
 		} catch (error) {
