@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import fs, { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { storageError } from "./errors.ts";
 import { ExclusiveLock } from "./files.ts";
 
@@ -12,6 +13,32 @@ test.skipIf(process.platform === "win32")("a used-up quota counts as a full disk
 	const error = Object.assign(new Error(`${code}: ${code}, write`), { errno, code, syscall: "write" });
 	expect(storageError(error, "posthorn.db")).toMatchObject({ code: "full" });
 });
+
+// The error of the probe was reported instead, and its file stayed, one for each failed write.
+test.skipIf(process.platform === "win32")(
+	"a quota of which only the end of a write tells, as on NFS, counts as a full disk",
+	() => {
+		const folder = mkdtempSync(join(tmpdir(), "posthorn-"));
+		const { closeSync } = fs;
+		fs.closeSync = (file) => {
+			closeSync(file);
+			throw Object.assign(new Error("EDQUOT, close"), {
+				errno: -constants.errno.EDQUOT,
+				code: "EDQUOT",
+				syscall: "close",
+			});
+		};
+		syncBuiltinESMExports();
+		onTestFinished(() => {
+			fs.closeSync = closeSync;
+			syncBuiltinESMExports();
+			rmSync(folder, { recursive: true });
+		});
+		const error = Object.assign(new Error("disk I/O error"), { code: "ERR_SQLITE_ERROR", errcode: 778 });
+		expect(storageError(error, join(folder, "posthorn.db"))).toMatchObject({ code: "full" });
+		expect(readdirSync(folder)).toEqual([]);
+	},
+);
 
 // The advice was to give the database and its folder to the service's user.
 test.skipIf(process.platform === "win32")("a path that is too long for SQLite is named as such", () => {

@@ -70,18 +70,21 @@ const PROBE_BYTES = Buffer.alloc(4_096);
  */
 function hasNoRoomForFile(path: string): boolean {
 	const probe = `${path}.${randomUUID()}.unfinished`;
-	let file: number | null = null;
+	let exists = false;
 	try {
-		file = openSync(probe, "wx", 0o600);
-		writeSync(file, PROBE_BYTES);
+		const file = openSync(probe, "wx", 0o600);
+		exists = true;
+		try {
+			writeSync(file, PROBE_BYTES);
+		} finally {
+			// Only now do some network file systems report what is wrong with the write.
+			closeSync(file);
+		}
 		return false;
 	} catch (error) {
 		return isFileError(error) && isOutOfSpace(error);
 	} finally {
-		if (file !== null) {
-			closeSync(file);
-			rmSync(probe);
-		}
+		if (exists) rmSync(probe);
 	}
 }
 
