@@ -54,6 +54,8 @@ const UNANSWERED = "Query read timeout";
 
 /** pgbouncer's message for what it doesn't pass on; other messages with the same code aren't matched. */
 const STARTUP_REFUSED = /^unsupported startup parameter: (.+)$/;
+/** … and for a login that it refuses, or for which the server refuses it. */
+const LOGIN_REFUSED = /authentication failed|login rejected|no such user/i;
 const STATEMENT_POOL = /^transaction blocks not allowed in statement pooling mode/;
 
 export const SHARED_SESSIONS =
@@ -80,10 +82,12 @@ export const isLocked = (error: unknown): boolean => error instanceof StorageErr
 /** The server, the database or the user has no connection left. */
 export const isOutOfConnections = (error: unknown): boolean => sqlState(error) === TOO_MANY_CONNECTIONS;
 
-/** The server refuses this user or password. */
+/** The server, or a pool in front of it, refuses this user or password. */
 export function isLoginRefused(error: unknown): boolean {
 	if (error instanceof StorageError) return isLoginRefused(error.cause);
-	return sqlState(error)?.startsWith(INVALID_AUTHORIZATION) === true;
+	const state = sqlState(error);
+	if (state === PROTOCOL_VIOLATION) return LOGIN_REFUSED.test((error as DatabaseError).message);
+	return state?.startsWith(INVALID_AUTHORIZATION) === true;
 }
 
 /** A statement waited for longer than its `lock_timeout`. */

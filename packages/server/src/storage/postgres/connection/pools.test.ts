@@ -1,8 +1,11 @@
 import { once } from "node:events";
+import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { Client, Pool, type QueryResult } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findPgbouncer, Pgbouncer } from "../../../../../testkit/src/postgres/pgbouncer.ts";
-import { PostgresServer } from "../../../../../testkit/src/postgres/postgres.ts";
+import { PostgresServer, serverUser } from "../../../../../testkit/src/postgres/postgres.ts";
 import { type PoolOptions, PostgresPool } from "../../../../../testkit/src/postgres/postgres-pool.ts";
 import { until } from "../../../../../testkit/src/until.ts";
 import { LEASE_TERM_MS, worldOf } from "../../../../test/storage/postgres/world.ts";
@@ -228,6 +231,22 @@ describe("a pool before PostgreSQL", () => {
 			{ pool_mode: "statement" },
 		])("is refused with %o", async (settings) => {
 			await expectRefusal(await bouncer(settings), SHARED);
+		});
+
+		// It has a code of its own for this: nodes kept using the old password.
+		test.each(["scram-sha-256", "md5"])("a password that it refuses (%s) is read again", async (type) => {
+			const { uid, gid } = await serverUser();
+			const file = join(await mkdtemp(join(tmpdir(), "posthorn-users-")), "users");
+			pools.push({ close: () => rm(dirname(file), { recursive: true }) });
+			await writeFile(file, '"test" "new"\n');
+			for (const path of [dirname(file), file]) if (uid !== undefined) await chown(path, uid, gid!);
+			const at = new URL(await bouncer({ pool_mode: "session", auth_type: type, auth_file: file }));
+			const withPassword = (password: string) => Object.assign(new URL(at), { password }).href;
+			const options = { url: withPassword("old"), clock: systemClock, leaseTermMs: LEASE_TERM_MS };
+			await expect(openPostgresStorage(options)).rejects.toThrow("authentication failed");
+			const storage = await openPostgresStorage({ ...options, reread: () => withPassword("new") });
+			await storage.ping();
+			await storage.close();
 		});
 
 		test("is refused no matter how busy others keep it", async () => {
