@@ -158,6 +158,13 @@ test("a database's name may have characters that have a meaning in URLs", async 
 	await server.execute(`DROP DATABASE "${name}"`);
 });
 
+// It led to the database "b".
+test("a database's name with dots between slashes leads to no other database", () => {
+	for (const name of ["a%2F..%2Fb", "a%2F%2E.%2Fb", ".%2Fb", "b%2F."])
+		expect(new Hosts(`postgres://db/${name}`).current).toBe(`postgres://db/${name}`);
+	expect(new Hosts("postgres://db/a%2Fb.c..d%2F...").current).toBe("postgres://db/a/b.c..d/...");
+});
+
 // Of a user and a password that were both parameters, only the first was known to be part of the login.
 test.each([
 	["user=me&password=old", "user=me&password=new"],

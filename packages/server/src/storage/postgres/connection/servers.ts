@@ -109,8 +109,14 @@ const withoutLogin = (url: string): string => url.replace(LOGIN, "$1").replaceAl
 /** One for each server. */
 const urlsOf = (url: string): string[] => serverUrls(url).map(withPlainName);
 
+/** Parts of a path that lead elsewhere: the driver would connect to another database. */
+const DOTS = /\/(?:\.|%2e){1,2}\//i;
+
 const withPlainName = (url: string): string =>
-	url.replace(NAME, (_, start: string, name: string) => start + name.replace(ENCODED, decodeURIComponent));
+	url.replace(NAME, (encoded: string, start: string, name: string) => {
+		const plain = name.replace(ENCODED, decodeURIComponent);
+		return DOTS.test(`/${plain}/`) ? encoded : start + plain;
+	});
 
 /** Which server and database a URL of one server leads to, for people: `host:5432/name`, without the user. */
 export function placeOf(url: string): string {
