@@ -23,10 +23,19 @@ const MAX_STATEMENTS = 300;
 
 /**
  * A statement in which a parameter is the limit is planned for that value, so SQLite prepares it again each time it is
- * bound, which takes longer than reading a page. From 3.54 the same applies to what a column equals, if there is an order.
- * It doesn't look into expressions, and a plus sign changes no value.
+ * bound, which takes longer than reading a page. From 3.54 the same applies to what a column equals. It doesn't look into
+ * expressions, and a plus sign changes no value.
  */
-const forAnyValues = (text: string): string => text.replaceAll(/(?:\bLIMIT|(?<![<>!])=) (?=\?)/g, "$&+");
+const PLANNED_FOR_VALUES = /(?:\bLIMIT|(?<![<>!])=) (?=\?)/g;
+/** Before 3.54, without the other plus signs, statements take less time. */
+const PLANNED_FOR_LIMITS = /\bLIMIT (?=\?)/g;
+
+/** A statement that SQLite prepares once. */
+export function forAnyValues(text: string, sqlite: string = process.versions.sqlite!): string {
+	const [major, minor] = sqlite.split(".").map(Number) as [number, number];
+	const isNew = major > 3 || minor >= 54;
+	return text.replaceAll(isNew ? PLANNED_FOR_VALUES : PLANNED_FOR_LIMITS, "$&+");
+}
 
 /** A row by the names of its columns. */
 export type Row = Record<string, unknown>;
