@@ -44,7 +44,7 @@ export const OTHERS = [
 	),
 	...of(
 		"server/src/registry/health.ts",
-		["server/src/registry/health.test.ts"],
+		["server/src/registry/health.test.ts", "server/src/registry/health-reads.test.ts"],
 		[
 			{
 				name: "health-flaps",
@@ -63,6 +63,12 @@ export const OTHERS = [
 				find: 'if (secretState !== "usable") return "failing";',
 				replace: "",
 				why: "A webhook to which nothing can be sent counts as healthy, and no alert is sent.",
+			},
+			{
+				name: "health-ahead",
+				find: "webhookIds: step, ...window })",
+				replace: "webhookIds: step, since: window.since })",
+				why: "After a clock was ahead, a webhook that failed meanwhile stays failing until that time.",
 			},
 		],
 	),
