@@ -102,7 +102,7 @@ async function giveUp(shop: Shop, path: string, afterMs = 500): Promise<void> {
 	await call;
 }
 
-/** After a collection, when nothing is being done any more. */
+/** After a collection, once the service is idle. */
 async function read({ service }: Shop): Promise<{ heap_mb: number; descriptors: number }> {
 	await setTimeout(SETTLE_MS);
 	service.process.kill(COLLECT);

@@ -112,7 +112,7 @@ test("a webhook whose secret can't be read isn't shown as healthy", async ({ das
 	// It promised retries, or a button for them.
 	await expect(drawer).toContainText("restore or rotate the signing secret");
 	await expect(drawer.getByRole("button", { name: /^Retry now/ })).toHaveCount(0);
-	// It was listed among those that get a sample, without a word.
+	// It was listed like those that get a sample immediately.
 	await page.goto(dashboard.project("/webhooks"));
 	await page.getByRole("button", { name: "Publish a sample" }).click();
 	await expect(page.getByRole("dialog").getByText(/Accounting.*once it can be signed/)).toBeVisible();

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../base/folders.ts";
 import { isQuoted, type Parsed, shown } from "./parsers.ts";
@@ -144,6 +144,8 @@ export function localUrl({ host, port }: Pick<Config, "host" | "port">): string 
 /** The URL of PostgreSQL in a file; null if there is none that is valid. */
 export function readDatabaseUrl(file: string): string | null {
 	try {
+		// Reading a pipe, as secret managers offer it, would block the service until someone writes to it again.
+		if (!statSync(file).isFile()) return null;
 		const parsed = SETTINGS.database.parse(readFileSync(file, "utf8").trim());
 		return parsed.ok && parsed.value.engine === "postgres" ? parsed.value.url : null;
 	} catch {

@@ -1,3 +1,5 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import fs, { chmodSync, existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
@@ -279,6 +281,20 @@ test("secrets come from files, whose surrounding space is dropped", () => {
 	const both = faultsOf({ ...env, POSTHORN_SEAL_KEY: key.toString("base64") });
 	expect(both).toEqual(["POSTHORN_SEAL_KEY and POSTHORN_SEAL_KEY_FILE are both set; set one of them."]);
 	expect(faultsOf({ POSTHORN_PORT_FILE: "x" })).toEqual([expect.stringContaining("POSTHORN_PORT_FILE is not")]);
+});
+
+// Without a writer, reading the pipe blocked the whole service.
+test.skipIf(process.platform === "win32")("a URL in a pipe isn't read again", async () => {
+	const pipe = join(folder, "pipe");
+	expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
+	// With a writer, reading it would succeed.
+	const writer = spawn("sh", ["-c", `echo ready; echo postgres://u:hunter2@h/d > "$1"`, "sh", pipe]);
+	onTestFinished(async () => {
+		writer.kill();
+		if (writer.exitCode === null && writer.signalCode === null) await once(writer, "exit");
+	});
+	await once(writer.stdout, "data");
+	expect(readDatabaseUrl(pipe)).toBeNull();
 });
 
 // `ps` showed them to every user of the machine.

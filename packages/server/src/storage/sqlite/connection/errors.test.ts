@@ -40,6 +40,23 @@ test.skipIf(process.platform === "win32")(
 	},
 );
 
+// It wasn't an error of storage any more, so the service gave up what it was writing.
+test("a probe that a failing disk doesn't remove leaves the error what it is", () => {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-"));
+	const { rmSync: remove } = fs;
+	fs.rmSync = () => {
+		throw Object.assign(new Error("EIO: i/o error, rm"), { errno: -constants.errno.EIO, code: "EIO", syscall: "rm" });
+	};
+	syncBuiltinESMExports();
+	onTestFinished(() => {
+		fs.rmSync = remove;
+		syncBuiltinESMExports();
+		remove(folder, { recursive: true });
+	});
+	const error = Object.assign(new Error("disk I/O error"), { code: "ERR_SQLITE_ERROR", errcode: 778 });
+	expect(storageError(error, join(folder, "posthorn.db"))).toMatchObject({ code: "lost" });
+});
+
 // The advice was to give the database and its folder to the service's user.
 test.skipIf(process.platform === "win32")("a path that is too long for SQLite is named as such", () => {
 	const folder = mkdtempSync(join(tmpdir(), "posthorn-"));

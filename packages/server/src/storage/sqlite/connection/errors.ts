@@ -70,21 +70,21 @@ const PROBE_BYTES = Buffer.alloc(4_096);
  */
 function hasNoRoomForFile(path: string): boolean {
 	const probe = `${path}.${randomUUID()}.unfinished`;
-	let exists = false;
 	try {
 		const file = openSync(probe, "wx", 0o600);
-		exists = true;
 		try {
 			writeSync(file, PROBE_BYTES);
 		} finally {
 			// Only now do some network file systems report what is wrong with the write.
-			closeSync(file);
+			try {
+				closeSync(file);
+			} finally {
+				rmSync(probe);
+			}
 		}
 		return false;
 	} catch (error) {
 		return isFileError(error) && isOutOfSpace(error);
-	} finally {
-		if (exists) rmSync(probe);
 	}
 }
 
