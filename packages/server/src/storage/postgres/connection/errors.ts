@@ -22,8 +22,8 @@ const OTHER_SCHEMA = /^(3F000|42P01|42703|42P10|42883|42804)$/;
 
 /** Codes and classes of a database that is unavailable, shutting down, a standby, or too busy; it may recover soon. */
 const AWAY = /^(08|53|57P0[1-5]|57014|25P0[2-4]|25006|58|72)/;
-/** … and of one that refuses this program, or lacks something that it needs. */
-const CLOSED_TO_US = /^(28|3D000|42501)/;
+/** … and of one that refuses this program, or lacks something that it needs; a refused login has codes of its own. */
+const CLOSED_TO_US = /^(3D000|42501)/;
 /**
  * … and of one that prevents a correct statement with correct values: because of others' triggers, event triggers,
  * functions or views, a table in the wrong state, a foreign server, or damage.
@@ -221,7 +221,7 @@ export function storageError(error: unknown): unknown {
 				"point the URL at PostgreSQL itself.",
 		);
 	}
-	if (CLOSED_TO_US.test(state)) return failure("unusable", closed(hinted));
+	if (isLoginRefused(error) || CLOSED_TO_US.test(state)) return failure("unusable", closed(hinted));
 	if (OTHER_SCHEMA.test(state))
 		return failure(
 			"unusable",

@@ -233,7 +233,7 @@ describe("a pool before PostgreSQL", () => {
 			await expectRefusal(await bouncer(settings), SHARED);
 		});
 
-		// It has a code of its own for this: nodes kept using the old password.
+		// It has a code of its own for this: nodes kept using the old password, and called it a temporary failure.
 		test.each(["scram-sha-256", "md5"])("a password that it refuses (%s) is read again", async (type) => {
 			const { uid, gid } = await serverUser();
 			const file = join(await mkdtemp(join(tmpdir(), "posthorn-users-")), "users");
@@ -243,7 +243,10 @@ describe("a pool before PostgreSQL", () => {
 			const at = new URL(await bouncer({ pool_mode: "session", auth_type: type, auth_file: file }));
 			const withPassword = (password: string) => Object.assign(new URL(at), { password }).href;
 			const options = { url: withPassword("old"), clock: systemClock, leaseTermMs: LEASE_TERM_MS };
-			await expect(openPostgresStorage(options)).rejects.toThrow("authentication failed");
+			await expect(openPostgresStorage(options)).rejects.toMatchObject({
+				code: "unusable",
+				message: expect.stringMatching(/^PostgreSQL refuses \(.*authentication failed.*\): check the database URL/),
+			});
 			const storage = await openPostgresStorage({ ...options, reread: () => withPassword("new") });
 			await storage.ping();
 			await storage.close();
