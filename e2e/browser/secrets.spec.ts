@@ -130,6 +130,12 @@ test("a webhook whose secret can't be read isn't shown as healthy", async ({ das
 		await expect(page.getByText("Healthy", { exact: true })).toHaveCount(0);
 		await expectAccessible(page);
 	}
+	// Before the first attempt, its list of attempts suggested a test, for which there is no button.
+	await page.route("**/attempts/summaries*", (route) => route.fulfill({ json: { data: [], next_cursor: null } }));
+	await page.reload();
+	const cause = "because the service can't read the webhook's signing secret.";
+	await expect(page.getByText(`Nothing has been sent yet, ${cause}`)).toBeVisible();
+	await expect(page.getByText("Send a test event")).toHaveCount(0);
 });
 
 // It only said that it was paused, and offered to resume it.

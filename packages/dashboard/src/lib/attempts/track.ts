@@ -1,4 +1,5 @@
-import { aboutSpan, type Hold, otherDay, timeOfDay } from "../text/time.ts";
+import { HOLDS, type Hold } from "../text/hold.ts";
+import { aboutSpan, otherDay, timeOfDay } from "../text/time.ts";
 import { type AttemptStatus, attemptSentence, type ResponseFacts, responseWords, wasSent } from "./attempt-words.ts";
 
 /** The fields of an attempt that the track needs; a row of the log has all of them. */
@@ -238,21 +239,15 @@ function ahead(
 	return stations;
 }
 
-/** While nothing is sent to a webhook: what its next station says, and what follows when that is spoken. */
-const HELD: Readonly<Record<Hold, { readonly response: string; readonly spoken: string }>> = {
-	paused: { response: "paused", spoken: ", once the webhook is resumed" },
-	unsigned: { response: "no secret", spoken: ", once it can be signed" },
-};
-
 /** A future station while nothing is sent to its webhook. */
 function held(station: Undated, total: number, hold: Hold): Undated {
-	const words = station.state === "current" ? HELD[hold] : null;
+	const isNext = station.state === "current";
 	return {
 		...station,
-		response: words?.response ?? null,
+		response: isNext ? HOLDS[hold].station : null,
 		at: null,
 		estimated: false,
-		spoken: `attempt ${station.number} of ${total}${words?.spoken ?? ""}`,
+		spoken: `attempt ${station.number} of ${total}${isNext ? `, ${HOLDS[hold].until}` : ""}`,
 	};
 }
 

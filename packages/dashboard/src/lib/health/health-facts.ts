@@ -1,5 +1,5 @@
 import type { ResponseFacts } from "../attempts/attempt-words.ts";
-import type { Hold } from "../text/time.ts";
+import type { Hold } from "../text/hold.ts";
 
 interface AttemptFacts extends ResponseFacts {
 	readonly started_at: string;

@@ -1,3 +1,4 @@
+import { HOLDS, type Hold } from "./hold.ts";
 import { plural } from "./numbers.ts";
 
 const SECOND = 1_000;
@@ -72,12 +73,9 @@ export function timeUntilInWords(at: number, now: number): string {
 /** Whether a retry's time has come, so that it's being sent. */
 export const isDue = (at: number, now: number): boolean => at - now <= SECOND;
 
-/** Why nothing is sent to a webhook: it is paused, or the service can't read its signing secret. */
-export type Hold = "paused" | "unsigned";
-
 /** When a retry is sent: `in 30 s`, `being sent` once its time has come; `when resumed` or the like while nothing is sent. */
 export function dueWords(at: number, now: number, hold: Hold | null = null): string {
-	if (hold !== null) return hold === "paused" ? "when resumed" : "once it can be signed";
+	if (hold !== null) return HOLDS[hold].due;
 	return isDue(at, now) ? "being sent" : timeUntil(at, now);
 }
 

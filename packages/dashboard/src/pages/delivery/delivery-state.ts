@@ -1,7 +1,7 @@
 import type { AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
 import type { Prospect } from "../../lib/attempts/advice/advice.ts";
-import type { Hold } from "../../lib/text/time.ts";
+import { HOLDS, type Hold } from "../../lib/text/hold.ts";
 import type { OutcomeKind } from "../../ui/deliveries/outcome.tsx";
 import { REFUSALS } from "../logs/sendable.ts";
 
@@ -52,7 +52,7 @@ export function stateOf(attempt: Facts, delivery: Known | null | undefined, hold
 			return { ...FAILED, canDismiss: delivery?.state === "dead_lettered", refusal: null };
 		case "attempting": {
 			const { next_retry_at: nextAt } = delivery ?? attempt;
-			const refusal = REFUSALS[hold ?? "inProgress"];
+			const refusal = hold === null ? REFUSALS.inProgress : HOLDS[hold].refusal;
 			const rest = { over: false, refusal, nextAt, hold };
 			return delivery?.attempt === 1
 				? { outcome: "waiting", word: hold === null ? "On its way" : "Waiting", canRetry: false, ...rest }

@@ -3,6 +3,7 @@ import type { Attempt } from "../../api/attempts.ts";
 import { adviceFor } from "../../lib/attempts/advice/advice.ts";
 import { headline, wasSent } from "../../lib/attempts/attempt-words.ts";
 import { responseExcerpt } from "../../lib/attempts/response-excerpt.ts";
+import { HOLDS } from "../../lib/text/hold.ts";
 import { dueWords } from "../../lib/text/time.ts";
 import { When } from "../../ui/when.tsx";
 import classes from "./delivery.module.css";
@@ -60,9 +61,7 @@ function Outlook({ attempt, state, isNewest, tries }: VerdictProps & { tries: re
 			: "Later attempts were made: see the timeline.";
 	}
 	if (!state.over) {
-		if (state.hold === "paused") return "The next attempt is made once the webhook is resumed.";
-		if (state.hold === "unsigned")
-			return "The next attempt is made once the service can sign it: see the webhook's page.";
+		if (state.hold !== null) return HOLDS[state.hold].outlook;
 		return state.nextAt === null ? (
 			"The next attempt is in progress."
 		) : (

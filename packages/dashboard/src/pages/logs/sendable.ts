@@ -1,5 +1,5 @@
 import { type DeliveryId, deliveryKey } from "../../api/deliveries.ts";
-import type { Hold } from "../../lib/text/time.ts";
+import type { Hold } from "../../lib/text/hold.ts";
 
 /** Whether a webhook still sends: `unknown` until its project's webhooks are loaded. */
 export type SendState = "active" | Hold | "deleted" | "unknown";
@@ -7,13 +7,10 @@ export type SendState = "active" | Hold | "deleted" | "unknown";
 /** Why a webhook that exists sends nothing; null if it does. */
 export const holdIn = (state: SendState): Hold | null => (state === "paused" || state === "unsigned" ? state : null);
 
-/** Why a delivery isn't sent again now. */
+/** Why a delivery isn't sent again now, unless nothing is sent to its webhook: see `HOLDS`. */
 export const REFUSALS = {
 	viewer: "Only the project's developers and owners can send it again.",
 	deleted: "It can't be sent again, because its webhook was deleted.",
-	paused: "Its webhook is paused. It will be sent once the webhook is resumed.",
-	unsigned:
-		"The service can't read its webhook's signing secret. It will be sent once the secret is rotated or restored.",
 	inProgress: "It's still being attempted. You can replay it once that's finished.",
 } as const;
 

@@ -9,6 +9,7 @@ import { type Webhook, webhooksQuery } from "../../api/webhooks.ts";
 import { newSeriesWords } from "../../lib/attempts/track.ts";
 import { holdOf } from "../../lib/health/health-facts.ts";
 import { webhookName } from "../../lib/health/webhook-name.ts";
+import { HOLDS } from "../../lib/text/hold.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -165,7 +166,7 @@ function Receivers({ subscribers }: { subscribers: readonly Webhook[] }) {
 				{subscribers.map((webhook) => (
 					<List.Item key={webhook.id}>
 						{isolated(webhookName(webhook))}
-						{heldWords(webhook)}
+						{holdWords(webhook)}
 					</List.Item>
 				))}
 			</List>
@@ -174,15 +175,9 @@ function Receivers({ subscribers }: { subscribers: readonly Webhook[] }) {
 }
 
 /** When a webhook to which nothing is sent now gets it; "" for others. */
-function heldWords(webhook: Webhook): string {
-	switch (holdOf(webhook)) {
-		case "paused":
-			return " (paused: once it's resumed)";
-		case "unsigned":
-			return " (its signing secret can't be read: once it can be signed)";
-		case null:
-			return "";
-	}
+function holdWords(webhook: Webhook): string {
+	const hold = holdOf(webhook);
+	return hold === null ? "" : ` ${HOLDS[hold].aside}`;
 }
 
 /** The JSON object in a text; null if it isn't one. */

@@ -1,7 +1,7 @@
 import type { Certificate } from "@posthorn/protocol";
+import type { Hold } from "../../text/hold.ts";
 import { formatMs } from "../../text/numbers.ts";
 import { serverNow } from "../../text/server-time.ts";
-import type { Hold } from "../../text/time.ts";
 import { type AttemptStatus, type ResponseFacts, statusText } from "../attempt-words.ts";
 import { byStatus } from "./by-status.ts";
 import type { Advice, Failure } from "./failure.ts";

@@ -1,5 +1,5 @@
 import type { Certificate } from "@posthorn/protocol";
-import type { Hold } from "../../text/time.ts";
+import { HOLDS, type Hold } from "../../text/hold.ts";
 
 /** Why an attempt ended as it did, and what to try. */
 export interface Advice {
@@ -37,19 +37,16 @@ export const SETTINGS = "in the webhook's settings";
 
 type Ahead = Pick<Failure, "isRetried" | "hold">;
 
-/** What makes a webhook send again. */
-const RELEASE = { paused: "resume the webhook", unsigned: "restore or rotate the signing secret" } as const;
-
 /** How the event arrives once the cause is gone: `Once it's back, replay what failed.` */
 export function once(isGone: string, { isRetried, hold }: Ahead): string {
-	return `Once ${isGone}, ${hold !== null ? RELEASE[hold] : isRetried ? "retries arrive automatically" : "replay what failed"}.`;
+	return `Once ${isGone}, ${hold !== null ? HOLDS[hold].release : isRetried ? "retries arrive automatically" : "replay what failed"}.`;
 }
 
 export const onceFixed = (failure: Ahead): string => once("it's fixed", failure);
 
 /** What sends the event again, after `then`. */
 export const nextAction = ({ isRetried, hold }: Ahead): string =>
-	hold !== null ? RELEASE[hold] : isRetried ? "retry now" : "replay";
+	hold !== null ? HOLDS[hold].release : isRetried ? "retry now" : "replay";
 
 /** Whether retries follow without anyone doing anything. */
 export const isOpen = ({ isRetried, hold }: Ahead): boolean => isRetried && hold === null;

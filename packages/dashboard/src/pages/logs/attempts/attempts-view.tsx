@@ -4,6 +4,7 @@ import { useCallback, useMemo, useState } from "react";
 import type { ListedAttempt } from "../../../api/attempts.ts";
 import type { DeliveryId } from "../../../api/deliveries.ts";
 import { deliveryWords } from "../../../lib/attempts/event-words.ts";
+import { HOLDS } from "../../../lib/text/hold.ts";
 import { serverNow } from "../../../lib/text/server-time.ts";
 import { isDue } from "../../../lib/text/time.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
@@ -42,7 +43,7 @@ export function AttemptsView() {
 		const deliveries = uniqueDeliveries([row]);
 		if (isPending(row)) {
 			const hold = holdIn(webhook);
-			if (hold !== null) return notifyUndone(REFUSALS[hold]);
+			if (hold !== null) return notifyUndone(HOLDS[hold].refusal);
 			if (isDue(Date.parse(row.next_retry_at ?? ""), serverNow())) return notifyUndone(REFUSALS.inProgress);
 			return void retry(deliveries, row);
 		}

@@ -3,6 +3,7 @@ import { IconCheck, IconPlayerTrackNext, IconReload } from "@tabler/icons-react"
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { DeliveryId, DeliverySummary } from "../../../api/deliveries.ts";
 import { deliveryWords } from "../../../lib/attempts/event-words.ts";
+import { HOLDS } from "../../../lib/text/hold.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { notifyUndone } from "../../../ui/notify.tsx";
 import { chosenWords, onlyRow } from "../actions/chosen-words.ts";
@@ -66,7 +67,7 @@ export function DeliveriesView() {
 		if (webhook === "deleted") return notifyUndone(REFUSALS.deleted);
 		if (row.state === "waiting") {
 			const hold = holdIn(webhook);
-			return hold === null ? void retry(uniqueDeliveries([row]), row) : notifyUndone(REFUSALS[hold]);
+			return hold === null ? void retry(uniqueDeliveries([row]), row) : notifyUndone(HOLDS[hold].refusal);
 		}
 		askToReplay(row);
 	};

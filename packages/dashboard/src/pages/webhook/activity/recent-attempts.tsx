@@ -7,8 +7,9 @@ import { useSession } from "../../../api/session.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { seriesLength } from "../../../lib/attempts/track.ts";
-import { isOlderThanLog } from "../../../lib/health/health-facts.ts";
+import { holdOf, isOlderThanLog } from "../../../lib/health/health-facts.ts";
 import { untilNow } from "../../../lib/health/webhook-words.ts";
+import { HOLDS } from "../../../lib/text/hold.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { EventMark } from "../../../ui/deliveries/event-mark.tsx";
 import { OrderId } from "../../../ui/deliveries/order-id.tsx";
@@ -88,11 +89,12 @@ export function RecentAttempts({ projectId, webhook, health }: RecentAttemptsPro
 	}
 	if (data?.length === 0) {
 		const nothing = `Nothing has been sent ${untilNow(isOlderThanLog(webhook, health), days)}`;
+		const hold = holdOf(webhook);
 		return (
 			<Text size="sm" c="dimmed" px={20} pb={20}>
-				{webhook.status === "paused"
-					? `${nothing}, because the webhook is paused.`
-					: `${nothing}. Send a test event, or wait for the next event.`}
+				{hold === null
+					? `${nothing}. Send a test event, or wait for the next event.`
+					: `${nothing}, because ${HOLDS[hold].cause}.`}
 			</Text>
 		);
 	}
