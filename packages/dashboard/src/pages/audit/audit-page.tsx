@@ -1,4 +1,4 @@
-import { Button, Skeleton, Stack } from "@mantine/core";
+import { Button, Skeleton, Stack, Text } from "@mantine/core";
 import { IconHistory } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -50,6 +50,11 @@ function Entries() {
 	return (
 		<Stack gap="lg">
 			<AuditFilters search={search} onChange={filter} entries={entries ?? []} />
+			{webhook_id === undefined ? null : (
+				<Text size="sm" c="dimmed">
+					Without what was done to single deliveries, and removals of the app, which pause every webhook.
+				</Text>
+			)}
 			{entries === undefined ? (
 				query.error === null ? (
 					<Loading />

@@ -63,7 +63,9 @@ export function auditRoutes({ storage }: ApiParts): Route[] {
 			query: strictObject({
 				...paging,
 				...optional({
-					target_id: soughtId("Only what was done to this, such as a webhook, even if it was deleted."),
+					target_id: soughtId(
+						"Only what was done to this, such as a webhook, even if it was deleted. What was done to a single delivery is listed under its event, and the removal of an app, which pauses every webhook, under the app.",
+					),
 					actor_id: soughtId(
 						`Only what this account or API key did. \`${OPERATOR_KEY}\` stands for the operator's key.`,
 					),
