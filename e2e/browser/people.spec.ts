@@ -331,6 +331,35 @@ test("an owner finds who changed a webhook, and what someone did", async ({ dash
 	await expect(page.getByRole("combobox", { name: "Webhook" })).toHaveValue(/Shipping/);
 });
 
+// They looked the same, and a member could pass for the operator.
+test("filters tell webhooks with the same name apart, and people from keys", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const ends: string[] = [];
+	for (const path of ["a", "b"])
+		ends.push((await shop.webhook(`https://localhost/${path}`, { description: "Accounting" })).id.slice(-4));
+	await dashboard.enter(page);
+	const eve = { account_id: "acc_1", name: "The operator's key", email: "eve@example.com" };
+	const member = { ...eve, role: "viewer", operator: false, added_at: new Date().toISOString() };
+	await page.route("**/members*", (route) => route.fulfill({ json: { data: [member], next_cursor: null } }));
+	const apart = (end: string) => page.getByRole("option", { name: new RegExp(`^Accounting \\(wh_.*${end}\\)$`) });
+	await page.goto(dashboard.project("/audit"));
+	await page.getByRole("combobox", { name: "Webhook" }).click();
+	for (const end of ends) await expect(apart(end)).toBeVisible();
+	await choose(apart(ends[1]!));
+	await expect(page.getByRole("main").getByRole("listitem")).toHaveCount(1);
+	// Nothing said that these are listed only without the filter.
+	await expect(page.getByText("Without what was done to single deliveries")).toBeVisible();
+	await page.getByRole("combobox", { name: "Changed by" }).click();
+	for (const [group, name] of [
+		["People", "The operator's key (eve@example.com)"],
+		["Keys", "The operator's key (operator_key)"],
+	] as const)
+		await expect(page.getByRole("group", { name: group }).getByRole("option", { name })).toBeVisible();
+	await page.goto(dashboard.project("/logs?event_id=evt_1"));
+	await page.getByRole("combobox", { name: "Webhooks" }).click();
+	for (const end of ends) await expect(apart(end)).toBeVisible();
+});
+
 /** Creates an API key in the dashboard as a member. */
 async function createKey(dashboard: Dashboard, member: Page, name: string): Promise<void> {
 	await member.goto(dashboard.project("/api-keys"));

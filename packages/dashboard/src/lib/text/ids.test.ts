@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { jumpTarget, shortId, shortOrderId } from "./ids.ts";
+import { jumpTarget, shortId, shortOrderId, toldApart } from "./ids.ts";
 
 it("keeps the kind and both ends of an id", () => {
 	expect(shortId("evt_01kbjh6mrxe3q8z1v2t4w5y6a7")).toBe("evt_01kb…y6a7");
@@ -15,6 +15,20 @@ it.each([
 	["🧾".repeat(30), `${"🧾".repeat(10)}…${"🧾".repeat(8)}`],
 ])("keeps both ends of the order id %s", (id, short) => {
 	expect(shortOrderId(id)).toBe(short);
+});
+
+it("tells options apart that look the same", () => {
+	const options = [
+		{ value: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7", label: "Shop" },
+		{ value: "wh_01kbjh6mrxe3q8z1v2t4w5y6b8", label: "Shop\u00a0 \u200b" },
+		{ value: "operator_key", label: "The operator's key" },
+		{ value: "acc_1", label: "The operator's key", hint: "eve@example.com" },
+		{ value: "acc_2", label: "Ada", hint: "ada@example.com" },
+	];
+	expect(toldApart(options).map(({ label }) => label)).toEqual([
+		...["Shop (wh_01kb…y6a7)", "Shop\u00a0 \u200b (wh_01kb…y6b8)"],
+		...["The operator's key (operator_key)", "The operator's key (eve@example.com)", "Ada"],
+	]);
 });
 
 it.each([

@@ -1,5 +1,5 @@
 import { cutMiddle } from "./cut.ts";
-import { typedName } from "./names.ts";
+import { seen, typedName } from "./names.ts";
 
 /** The kinds of things that can be opened by id. */
 export type JumpTarget =
@@ -16,6 +16,17 @@ export const shortId = (id: string): string => cutMiddle(id, id.lastIndexOf("_")
 
 /** An order id, which is the store's own, shortened in the middle to fit into a column. Most differ at their end. */
 export const shortOrderId = (id: string): string => cutMiddle(id, 10, 8);
+
+/** The options of a menu, with ids as values. Those that look the same are told apart by `hint`, or by their ids. */
+export function toldApart<Option extends { value: string; label: string; hint?: string }>(
+	options: readonly Option[],
+): Option[] {
+	const alike = Map.groupBy(options, ({ label }) => seen(label));
+	return options.map((option) => {
+		const { value, label, hint = shortId(value) } = option;
+		return alike.get(seen(label))!.length === 1 ? option : { ...option, label: `${label} (${hint})` };
+	});
+}
 
 /** What a typed or pasted id refers to. Surrounding space and quotation marks are ignored. */
 export function jumpTarget(text: string): JumpTarget {

@@ -22,7 +22,7 @@ export const isolated = (text: string): string =>
 export const typedName = (text: string): string => text.replace(/[\u2068\u2069]/g, "").trim();
 
 /** A name as it looks: without invisible characters, and with one space for spaces of any kind in a row. */
-const seen = (name: string): string =>
+export const seen = (name: string): string =>
 	typedName(name)
 		.normalize("NFC")
 		.replace(/\p{Default_Ignorable_Code_Point}/gu, "")

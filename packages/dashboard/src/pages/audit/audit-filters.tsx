@@ -1,4 +1,4 @@
-import { Select } from "@mantine/core";
+import { type ComboboxItem, type ComboboxItemGroup, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { apiKeysQuery } from "../../api/api-keys.ts";
 import { membersQuery } from "../../api/members.ts";
@@ -6,6 +6,7 @@ import { useProjectId } from "../../api/session.ts";
 import { deletedWebhooksQuery, webhooksQuery } from "../../api/webhooks.ts";
 import { type AuditEntry, actorName } from "../../lib/account/audit.ts";
 import { deletedName, webhookName } from "../../lib/health/webhook-name.ts";
+import { toldApart } from "../../lib/text/ids.ts";
 import { isolated } from "../../lib/text/names.ts";
 import classes from "./audit.module.css";
 import type { AuditSearch } from "./search.ts";
@@ -62,11 +63,11 @@ function useWebhookOptions(chosen: string | undefined, entries: readonly AuditEn
 	const { data: deleted = [] } = useQuery(deletedWebhooksQuery(projectId));
 	// Entries come last: they may have an earlier name of a webhook.
 	return optionsOf(chosen, [
-		...webhooks.map((webhook) => [webhook.id, webhookName(webhook)] as const),
-		...deleted.map((webhook) => [webhook.id, deletedName(webhook)] as const),
+		...webhooks.map((webhook) => ({ value: webhook.id, label: webhookName(webhook) })),
+		...deleted.map((webhook) => ({ value: webhook.id, label: deletedName(webhook) })),
 		...entries.flatMap(({ target }) =>
 			target?.kind === "webhook" && target.id !== null
-				? [[target.id, isolated(target.name ?? target.id)] as const]
+				? [{ value: target.id, label: isolated(target.name ?? target.id) }]
 				: [],
 		),
 	]);
@@ -77,17 +78,37 @@ function useActorOptions(chosen: string | undefined, entries: readonly AuditEntr
 	const { data: members = [] } = useQuery(membersQuery(projectId));
 	const { data: keys = [] } = useQuery(apiKeysQuery(projectId));
 	return optionsOf(chosen, [
-		...members.map(({ account_id, name }) => [account_id, isolated(name)] as const),
-		...keys.map(({ id, name }) => [id, actorName({ kind: "api_key", id, name })] as const),
-		[OPERATOR_KEY, actorName({ kind: "operator_key", id: null, name: null })],
-		...entries.flatMap(({ actor }) => (actor.id === null ? [] : [[actor.id, actorName(actor)] as const])),
+		...members.map(({ account_id, name, email }) => {
+			return { value: account_id, label: isolated(name), group: "People", hint: email };
+		}),
+		...keys.map(({ id, name }) => ({ value: id, label: actorName({ kind: "api_key", id, name }), group: "Keys" })),
+		{ value: OPERATOR_KEY, label: actorName({ kind: "operator_key", id: null, name: null }), group: "Keys" },
+		...entries.flatMap(({ actor }) =>
+			actor.id === null
+				? []
+				: [{ value: actor.id, label: actorName(actor), group: actor.kind === "account" ? "People" : "Keys" }],
+		),
 	]);
 }
 
+interface Option {
+	readonly value: string;
+	readonly label: string;
+	/** Options without one come without a title. */
+	readonly group?: string;
+	/** Tells it apart from others with this label. */
+	readonly hint?: string;
+}
+
 /** One option for each id, with its first label. What is chosen is one of them even if nothing names it. */
-function optionsOf(chosen: string | undefined, named: readonly (readonly [id: string, label: string])[]) {
-	const labels = new Map<string, string>();
-	for (const [id, label] of named) if (!labels.has(id)) labels.set(id, label);
-	if (chosen !== undefined && !labels.has(chosen)) labels.set(chosen, chosen);
-	return [...labels].map(([value, label]) => ({ value, label }));
+function optionsOf(chosen: string | undefined, named: readonly Option[]) {
+	const options = new Map<string, Option>();
+	for (const option of named) if (!options.has(option.value)) options.set(option.value, option);
+	if (chosen !== undefined && !options.has(chosen)) options.set(chosen, { value: chosen, label: chosen });
+	const groups = Map.groupBy(toldApart([...options.values()]), ({ group }) => group);
+	return [...groups].flatMap<ComboboxItem | ComboboxItemGroup<ComboboxItem>>(([group, members]) => {
+		// Mantine takes what has a group for one.
+		const items = members.map(({ value, label }) => ({ value, label }));
+		return group === undefined ? items : [{ group, items }];
+	});
 }

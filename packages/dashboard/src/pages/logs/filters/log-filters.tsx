@@ -5,6 +5,7 @@ import { eventTypesQuery } from "../../../api/event-types.ts";
 import type { DeletedWebhook, Webhook } from "../../../api/webhooks.ts";
 import { ATTEMPT_STATUSES, ERROR_LABELS } from "../../../lib/attempts/attempt-words.ts";
 import { deletedName, webhookName } from "../../../lib/health/webhook-name.ts";
+import { toldApart } from "../../../lib/text/ids.ts";
 import {
 	fullFilters,
 	isFiltered,
@@ -73,7 +74,7 @@ export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], del
 			<MultiSelect
 				{...field("webhook_id", "All webhooks")}
 				aria-label="Webhooks"
-				data={webhookOptions}
+				data={toldApart(webhookOptions)}
 				limit={OPTIONS}
 				searchable
 			/>
