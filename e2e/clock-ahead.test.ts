@@ -13,6 +13,11 @@ const FORTY_DAYS_AHEAD = {
 	nodeOptions: ["--import", PRELOAD],
 };
 
+const A_YEAR_BEHIND = {
+	settings: { CLOCK_AHEAD_MS: String(-365 * DAY_MS) },
+	nodeOptions: ["--import", PRELOAD],
+};
+
 let server: PostgresServer;
 beforeAll(async () => {
 	server = await PostgresServer.start();
@@ -81,5 +86,28 @@ describe.each([
 			const closed = await shop.all(shop.path(`/attempts?webhook_id=${paused.id}`));
 			return closed.some(({ event_id, error_code }) => event_id === first && error_code === "expired");
 		});
+	});
+
+	// Once its clock was set, a machine that had lost the time deleted all that it had taken in and sent meanwhile.
+	test("what happened while the clock was a year behind is kept until an operator confirms the right time", async () => {
+		await using shop = await Shop.open(await settings());
+		const receiver = await shop.receiver();
+		await shop.service.stop();
+
+		await shop.start(A_YEAR_BEHIND);
+		const live = await shop.webhook(receiver.url("/live"));
+		const paused = await shop.webhook(receiver.url("/paused"));
+		await shop.patch(shop.path(`/webhooks/${paused.id}`), { status: "paused" });
+		const { id } = (await shop.post(shop.path("/events"), purchase(1))).body;
+		const attempts = (webhook: { readonly id: string }) => shop.all(shop.path(`/attempts?webhook_id=${webhook.id}`));
+		await until("the event to be delivered", async () => (await attempts(live)).length === 1);
+		await shop.service.stop();
+
+		await shop.start();
+		await shop.patch(shop.path(`/webhooks/${paused.id}`), { status: "active" });
+		await until("the waiting event to be sent", async () => (await attempts(paused)).length === 1);
+		expect((await attempts(paused))[0]).toMatchObject({ event_id: id, status: "delivered" });
+		expect(await attempts(live)).toHaveLength(1);
+		expect((await shop.get("/v1/clock")).body.on_hold).toBe(true);
 	});
 });

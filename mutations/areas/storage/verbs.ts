@@ -52,6 +52,12 @@ export const STORAGE_VERBS = [
 			replace: "{ yield* setNumber(CLOCK_SEEN, p.now); return { seenAt, isAhead: true, jumpedMs }; }",
 			why: "A wrong clock is trusted from the second look.",
 		},
+		{
+			name: "clock-record-never-falls",
+			find: "p.now > seenAt || isSetBack",
+			replace: "p.now > seenAt",
+			why: "What is stored while a clock is far behind is deleted once it is set.",
+		},
 	]),
 	...of("server/src/storage/verbs/members.ts", SQLITE, [
 		{

@@ -89,6 +89,25 @@ test("a restart while the clock is ahead doesn't make it trusted", async () => {
 	}
 });
 
+// Once it was set, all that had been stored meanwhile was deleted.
+test.each(["running", "restarted"])(
+	"a clock that is set after it was a year behind waits for a person (%s)",
+	async (how) => {
+		await (await start()).stop();
+		machine.wrongBy = -365 * DAY;
+		let clock = await start();
+		expect(clock.hold).toBeNull();
+		machine.advance(DAY);
+		machine.wrongBy = 0;
+		if (how === "restarted") clock = await start();
+		expect(clock.isTrusted()).toBe(false);
+		await clock.observe();
+		expect(clock.hold).toMatchObject({ kind: "ahead" });
+		await clock.confirm();
+		expect(clock.now()).toBe(machine.now());
+	},
+);
+
 // For the service it looks like a clock that is ahead: only a person knows.
 test("after the machine was off for 31 days, it waits for a person, who confirms", async () => {
 	await (await start()).stop();
