@@ -94,3 +94,26 @@ test("the audit log's days end at midnight", async ({ dashboard, page }) => {
 	await expect(page.getByRole("heading", { name: "Yesterday" })).toBeVisible();
 	await expect(page.getByRole("heading", { name: "Today" })).toHaveCount(0);
 });
+
+// They were made "just now" for as long as the clock had been ahead, and nothing said why newer ones weren't first.
+test("the log says why attempts from a clock that was ahead are first", async ({ dashboard, page }) => {
+	await dashboard.failing("Accounting", 2);
+	await dashboard.enter(page);
+	const ahead = new Date(Date.now() + 40 * 86_400_000);
+	await page.route("**/attempts/summaries*", async (route) => {
+		const response = await route.fetch();
+		const list = await response.json();
+		const [first, ...others] = list.data;
+		await route.fulfill({
+			response,
+			json: { ...list, data: [{ ...first, started_at: ahead.toISOString() }, ...others] },
+		});
+	});
+	await page.goto(dashboard.project("/logs?view=attempts"));
+	await expect(page.getByText("made while the service's clock was ahead")).toBeVisible();
+	await expect(page.getByText(`${ahead.getFullYear()}`).first()).toBeVisible();
+	await page.unrouteAll();
+	await page.reload();
+	await expect(page.getByRole("row")).toHaveCount(3);
+	await expect(page.getByText("clock was ahead")).toHaveCount(0);
+});

@@ -49,9 +49,13 @@ export function aboutSpan(ms: number): string {
  * the future. Both in milliseconds since 1970.
  */
 export function timeAgo(at: number, now: number): string {
-	if (now - at >= 30 * DAY) return calendarDay(at);
+	if (now - at >= 30 * DAY || at - now >= DAY) return calendarDay(at);
+	if (isAhead(at, now)) return timeOfDay(at);
 	return now - at < 5 * SECOND ? "just now" : `${coarseSpan(now - at)} ago`;
 }
+
+/** Whether a past time was written while the service's clock was ahead: clocks may differ by less than this. */
+export const isAhead = (at: number, now: number): boolean => at - now >= MINUTE;
 
 /**
  * When something planned happens: `in 30 s`, to the nearest unit, so that what is valid for 7 days ends `in 7 d`; beyond 30

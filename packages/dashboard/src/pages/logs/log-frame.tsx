@@ -57,6 +57,8 @@ interface LogFrameProps<Row> {
 	sentence: ReactNode;
 	/** @param note what the list leaves out */
 	toolbar: (note: ReactNode) => ReactNode;
+	/** What is odd about the rows. */
+	notice?: ReactNode;
 	table: ReactNode;
 	/** Instead of the table on narrow screens. */
 	cards: ReactNode;
@@ -111,6 +113,7 @@ export function LogFrame<Row extends DeliveryId>(props: LogFrameProps<Row>) {
 				/>
 			)}
 			<SearchedNote searched={list.searched} />
+			{props.notice}
 			{nothing ? held : null}
 			{error === null ? null : <ErrorState error={error} onRetry={list.retry} />}
 			{error !== null && rows === undefined ? null : nothing ? (

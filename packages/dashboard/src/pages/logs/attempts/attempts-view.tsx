@@ -17,6 +17,7 @@ import { logSentence } from "../filters/filter-words.ts";
 import { type Asked, LogFrame } from "../log-frame.tsx";
 import { LogToolbar, NewerButton } from "../log-toolbar.tsx";
 import { holdIn, REFUSALS, sendableOf, uniqueDeliveries } from "../sendable.ts";
+import { AheadNotice } from "../states/log-states.tsx";
 import { useLogPage, useNames } from "../use-log-page.ts";
 import { AttemptCards } from "./attempt-cards.tsx";
 import { isPending } from "./attempt-cells.tsx";
@@ -83,6 +84,7 @@ export function AttemptsView() {
 					<SaidOnce key={JSON.stringify(search)}>{logSentence(search, log.count, nameOf, now)}</SaidOnce>
 				)
 			}
+			notice={<AheadNotice newest={log.rows?.[0]} />}
 			toolbar={() => (
 				<LogToolbar
 					selection={selection}

@@ -1,10 +1,10 @@
 import { Button, Text } from "@mantine/core";
 import { IconActivity, IconCheck, IconFilterOff, IconSendOff } from "@tabler/icons-react";
-import type { Searched } from "../../../api/attempts.ts";
+import type { ListedAttempt, Searched } from "../../../api/attempts.ts";
 import { useProjectId, useSession } from "../../../api/session.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { formatCount } from "../../../lib/text/numbers.ts";
-import { shortTime } from "../../../lib/text/time.ts";
+import { isAhead, shortTime } from "../../../lib/text/time.ts";
 import { useNow } from "../../../ui/hooks/use-now.ts";
 import { ButtonLink } from "../../../ui/links.tsx";
 import { Section } from "../../../ui/page/page.tsx";
@@ -87,6 +87,18 @@ export function SearchedNote({ searched }: { searched: Searched | null }) {
 		<Text size="sm" c="dimmed" role="status">
 			{complete ? "" : `Some events aren't indexed yet. The list will be complete in a moment.${from} `}
 			{capped ? "Only the newest events of each order or customer are searched." : ""}
+		</Text>
+	);
+}
+
+/** Attempts that a clock dated ahead stay first until that time comes. */
+export function AheadNotice({ newest }: { newest: Pick<ListedAttempt, "started_at"> | undefined }) {
+	const now = useNow(0);
+	if (newest === undefined || !isAhead(Date.parse(newest.started_at), now)) return null;
+	return (
+		<Text size="sm" c="dimmed">
+			The first attempts were made while the service's clock was ahead. They are listed first until the time that they
+			show, so newer ones are below them.
 		</Text>
 	);
 }
