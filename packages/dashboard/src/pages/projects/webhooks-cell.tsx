@@ -1,7 +1,7 @@
 import { Tooltip, VisuallyHidden } from "@mantine/core";
 import { useInViewport } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { problemWords } from "../../api/client/problem-words.ts";
+import { type ProblemWords, problemWords } from "../../api/client/problem-words.ts";
 import { type ProjectHealth, projectsHealthQuery } from "../../api/health.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { compactCount, formatCount, plural } from "../../lib/text/numbers.ts";
@@ -30,21 +30,25 @@ interface WebhooksCellProps {
 /** The health of a project's webhooks, with links to fix it. Requested only while it is in view; empty until it is known. */
 export function WebhooksCell({ project, group }: WebhooksCellProps) {
 	const { ref, inViewport } = useInViewport();
-	const { data, error } = useQuery({ ...projectsHealthQuery(group), enabled: inViewport });
+	const { data, error, isPlaceholderData } = useQuery({ ...projectsHealthQuery(group), enabled: inViewport });
 	const health = data?.findLast(({ project_id }) => project_id === project.id);
 	return (
 		<span ref={ref} className={classes.webhooks}>
 			{error !== null ? (
-				<Unknown error={error} />
-			) : health === undefined ? null : (
+				<Unknown {...problemWords(error)} />
+			) : health !== undefined ? (
 				<Known name={isolated(project.name)} health={health} />
+			) : data === undefined || isPlaceholderData ? null : (
+				<Unknown {...LEFT_OUT} />
 			)}
 		</span>
 	);
 }
 
-function Unknown({ error }: { error: Error }) {
-	const { title, detail } = problemWords(error);
+/** Only for this project: its data is damaged, or it may no longer be seen. */
+const LEFT_OUT = { title: "Its webhooks' health can't be read", detail: "Open the project to find out why." };
+
+function Unknown({ title, detail }: Pick<ProblemWords, "title" | "detail">) {
 	return (
 		<Tooltip label={`${title}. ${detail}`}>
 			<span className={classes.quiet}>
