@@ -222,6 +222,8 @@ test("nothing ages while the database's clock is far ahead of the node's", async
 	expect(holdText(clock.hold!)).toMatch(/database's clock is 40\.0 days ahead/);
 	await clock.confirm();
 	expect(clock.hold).toMatchObject({ kind: "apart" });
+	// Other nodes do: it said that nothing is dead-lettered.
+	expect(clock.notice).toMatch(/by this node .* other nodes, which may close it as expired/);
 	aheadMs = -40 * DAY;
 	expect(clock.hold).toBeNull();
 });
