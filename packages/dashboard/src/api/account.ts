@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "./client/client.ts";
-import { isStatus } from "./client/error.ts";
+import { ifStatus } from "./client/error.ts";
 import type { Schemas } from "./client/operation.ts";
 import { queryClient } from "./client/query-client.ts";
 import { refreshSession, signOutBy } from "./session-cache.ts";
@@ -29,13 +29,8 @@ export async function changePassword(body: { current?: string; password: string 
 
 /** Ends a session. False if it had already ended. */
 export async function endSession(sessionId: string): Promise<boolean> {
-	const wasOpen = await api.delete(`${SESSIONS}/{session_id}`, { path: { session_id: sessionId } }).then(
-		() => true,
-		(error: unknown) => {
-			if (isStatus(error, 404)) return false;
-			throw error;
-		},
-	);
+	const path = { session_id: sessionId };
+	const wasOpen = await api.delete(`${SESSIONS}/{session_id}`, { path }).then(() => true, ifStatus(404, false));
 	await refreshSessions();
 	return wasOpen;
 }

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { INDEXING_MS } from "./attempts.ts";
 import { api } from "./client/client.ts";
-import { ApiError } from "./client/error.ts";
+import { ifStatus } from "./client/error.ts";
 import { projectKey } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
 
@@ -29,19 +29,15 @@ export const eventQuery = (projectId: string, eventId: string) =>
 		queryKey: projectKey(projectId, "events", "one", eventId),
 		queryFn: async ({ signal }) => {
 			let seq = 0;
-			try {
-				const { type } = await api.get("/v1/projects/{project_id}/events/{event_id}", {
-					path: { project_id: projectId, event_id: eventId },
-					signal,
-					onHeaders: (headers) => {
-						seq = Number(headers.get("x-posthorn-seq"));
-					},
-				});
-				return { id: eventId, seq, type };
-			} catch (error) {
-				if (error instanceof ApiError && error.status === 404) return null;
-				throw error;
-			}
+			const call = api.get("/v1/projects/{project_id}/events/{event_id}", {
+				path: { project_id: projectId, event_id: eventId },
+				signal,
+				onHeaders: (headers) => {
+					seq = Number(headers.get("x-posthorn-seq"));
+				},
+			});
+			const event = await call.catch(ifStatus(404, null));
+			return event && { id: eventId, seq, type: event.type };
 		},
 	});
 

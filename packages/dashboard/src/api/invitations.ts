@@ -1,12 +1,11 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Role } from "../lib/account/roles.ts";
 import { api } from "./client/client.ts";
-import { isStatus } from "./client/error.ts";
+import { ifStatus } from "./client/error.ts";
 import { projectKey } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
 import { queryClient, WATCHED } from "./client/query-client.ts";
 import { refreshMembers } from "./members.ts";
-import type { Session } from "./model.ts";
 import { rememberSession } from "./session-cache.ts";
 
 export type Invitation = Schemas["Invitation"];
@@ -35,13 +34,7 @@ export async function invite(projectId: string, body: { role: Role; email?: stri
 /** Returns whether it was still open: neither used nor revoked. */
 export async function revokeInvitation(projectId: string, invitationId: string): Promise<boolean> {
 	const path = { project_id: projectId, invitation_id: invitationId };
-	const wasOpen = await api.delete(`${INVITATIONS}/{invitation_id}`, { path }).then(
-		() => true,
-		(error: unknown) => {
-			if (isStatus(error, 404)) return false;
-			throw error;
-		},
-	);
+	const wasOpen = await api.delete(`${INVITATIONS}/{invitation_id}`, { path }).then(() => true, ifStatus(404, false));
 	await refreshMembers(projectId);
 	return wasOpen;
 }
@@ -54,11 +47,5 @@ export const invitationLookQuery = (token: string) =>
 	});
 
 /** Joins the project: with the session, or with a newly created account. */
-export async function acceptInvitation(
-	token: string,
-	newAccount?: { email: string; name: string; password: string },
-): Promise<Session> {
-	const session = await api.post("/v1/invitations/accept", { body: { token, ...newAccount } });
-	rememberSession(session);
-	return session;
-}
+export const acceptInvitation = async (token: string, newAccount?: { email: string; name: string; password: string }) =>
+	rememberSession(await api.post("/v1/invitations/accept", { body: { token, ...newAccount } }));

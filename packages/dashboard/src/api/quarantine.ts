@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "./client/client.ts";
-import { ApiError } from "./client/error.ts";
+import { ifStatus } from "./client/error.ts";
 import type { ResponseOf, Schemas } from "./client/operation.ts";
 import { queryClient, WATCHED } from "./client/query-client.ts";
 import { refreshSession } from "./session-cache.ts";
@@ -63,10 +63,8 @@ export async function releaseQuarantine(skipped: readonly PendingWebhook[]): Pro
 				path: { project_id, webhook_id: id },
 				body: { from: "now" },
 			})
-			.catch((error: unknown) => {
-				// Deleted meanwhile.
-				if (!(error instanceof ApiError && error.status === 404)) throw error;
-			});
+			// Deleted meanwhile.
+			.catch(ifStatus(404, null));
 	const { released } = await api.post("/v1/quarantine/release");
 	queryClient.removeQueries({ queryKey: KEY });
 	await refreshSession();

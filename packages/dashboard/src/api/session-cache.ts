@@ -18,7 +18,8 @@ let endedToken: string | null = null;
 /** Whether the user is signing out or has signed out, so the sign-in page doesn't say that the session has ended. */
 export const isSigningOut = () => endedToken !== null;
 
-const cached = () => queryClient.getQueryData<Session | null>(SESSION_KEY) ?? null;
+/** The session as last known; null when signed out or not known yet. */
+export const cachedSession = () => queryClient.getQueryData<Session | null>(SESSION_KEY) ?? null;
 
 /**
  * Takes a session from the service: with a new one, the user is no longer signing out. Adds the fields that it lacks if a
@@ -27,7 +28,7 @@ const cached = () => queryClient.getQueryData<Session | null>(SESSION_KEY) ?? nu
 export function received(session: Session): Session {
 	if (session.csrf_token !== endedToken) endedToken = null;
 	// In another tab, someone else may have signed in.
-	const before = cached();
+	const before = cachedSession();
 	if (before !== null && before.account.id !== session.account.id) forgetSeen();
 	forgetDrafts(session.account.id);
 	return { ...ADDED, ...session };
@@ -37,7 +38,7 @@ export function received(session: Session): Session {
 export const hasSessionEnded = () => !isSigningOut() && queryClient.getQueryData<Session | null>(SESSION_KEY) === null;
 
 /** The token for unsafe calls; null when signed out. */
-export const csrfToken = () => cached()?.csrf_token ?? null;
+export const csrfToken = () => cachedSession()?.csrf_token ?? null;
 
 /** Data that needs a session, by the first part of its query keys. */
 const SEEN = new Set<unknown>(["project", "projects", "account"]);
@@ -53,7 +54,7 @@ export const forgetProject = (projectId: string) =>
 
 /** Stores a new session and clears the cache, which may hold another account's data. */
 export function rememberSession(session: Session): void {
-	if (cached()?.account.id !== session.account.id) forgetSeen();
+	if (cachedSession()?.account.id !== session.account.id) forgetSeen();
 	queryClient.setQueryData<Session | null>(SESSION_KEY, received(session));
 }
 

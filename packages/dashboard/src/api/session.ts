@@ -4,10 +4,10 @@ import { useState } from "react";
 import { releaseSecret } from "../lib/account/kept-secret.ts";
 import { mayAct, type Role } from "../lib/account/roles.ts";
 import { api } from "./client/client.ts";
-import { isStatus } from "./client/error.ts";
+import { ifStatus, isStatus } from "./client/error.ts";
 import { queryClient } from "./client/query-client.ts";
 import type { Session, SessionProject } from "./model.ts";
-import { received, rememberSession, SESSION_KEY, signOutBy } from "./session-cache.ts";
+import { cachedSession, received, rememberSession, SESSION_KEY, signOutBy } from "./session-cache.ts";
 
 /** The session; null when signed out. */
 export const sessionQuery = queryOptions<Session | null>({
@@ -37,8 +37,7 @@ let nextRefetched = 0;
 async function withVisited(session: Session): Promise<Session> {
 	if (!session.account.operator || session.projects.length < PROJECTS_NAMED) return session;
 	const known = new Set(session.projects.map(({ id }) => id));
-	const visited = () =>
-		(queryClient.getQueryData<Session | null>(SESSION_KEY)?.projects ?? []).filter(({ id }) => !known.has(id));
+	const visited = () => (cachedSession()?.projects ?? []).filter(({ id }) => !known.has(id));
 	const ids = visited().map(({ id }) => id);
 	const from = nextRefetched < ids.length ? nextRefetched : 0;
 	const asked = ids.slice(from, from + REFETCHED);
@@ -52,20 +51,16 @@ async function withVisited(session: Session): Promise<Session> {
 
 /** Null if there is none. */
 async function projectOfOperator(projectId: string): Promise<SessionProject | null> {
-	try {
-		const { id, name, apps } = await api.get("/v1/projects/{project_id}", { path: { project_id: projectId } });
-		return { id, name, apps, role: "owner" };
-	} catch (error) {
-		if (isStatus(error, 404)) return null;
-		throw error;
-	}
+	const call = api.get("/v1/projects/{project_id}", { path: { project_id: projectId } });
+	const project = await call.catch(ifStatus(404, null));
+	return project && { id: project.id, name: project.name, apps: project.apps, role: "owner" };
 }
 
 /** Adds a project that the operator's session doesn't list. Returns whether it exists. */
 export async function visitProject(session: Session, projectId: string): Promise<boolean> {
 	const visited = session.account.operator ? await projectOfOperator(projectId) : null;
 	if (visited === null) return false;
-	const current = queryClient.getQueryData<Session | null>(SESSION_KEY);
+	const current = cachedSession();
 	// Meanwhile, another project may have been visited, or the session refetched or ended.
 	if (current?.account.id === session.account.id) {
 		const others = current.projects.filter(({ id }) => id !== projectId);
@@ -82,17 +77,11 @@ export const setupQuery = queryOptions({ queryKey: ["setup"], queryFn: setupNeed
 /** Call it after leaving the setup page, so that the browser's Back doesn't show its form again. */
 export const rememberSetUp = () => queryClient.setQueryData(setupQuery.queryKey, false);
 
-export async function signIn(proof: { email: string; password: string } | { token: string }): Promise<Session> {
-	const session = await api.post("/v1/session", { body: proof });
-	rememberSession(session);
-	return session;
-}
+export const signIn = async (body: { email: string; password: string } | { token: string }) =>
+	rememberSession(await api.post("/v1/session", { body }));
 
-export async function setUp(body: { token: string; email: string; name: string; password: string }): Promise<Session> {
-	const session = await api.post("/v1/setup", { body });
-	rememberSession(session);
-	return session;
-}
+export const setUp = async (body: { token: string; email: string; name: string; password: string }) =>
+	rememberSession(await api.post("/v1/setup", { body }));
 
 export const signOut = () => signOutBy(() => api.delete("/v1/session"));
 

@@ -38,6 +38,14 @@ export class ApiError extends Error {
 export const isStatus = (error: unknown, ...statuses: number[]): error is ApiError =>
 	error instanceof ApiError && statuses.includes(error.status);
 
+/** For `catch`: `value` in place of an error with that status. Other errors are thrown again. */
+export const ifStatus =
+	<Value>(status: number, value: Value) =>
+	(error: unknown): Value => {
+		if (isStatus(error, status)) return value;
+		throw error;
+	};
+
 /** Whether the service, or a proxy in front of it, couldn't handle the request for now. */
 export const isUnavailable = (error: unknown): error is ApiError => isStatus(error, 0, 502, 503, 504);
 
