@@ -20,7 +20,7 @@ export type Span = keyof typeof SPANS;
 export const isSpan = (value: unknown): value is Span => typeof value === "string" && Object.hasOwn(SPANS, value);
 
 /** The filters that attempts and deliveries have, as the API expects them. Values of one list are alternatives. */
-export interface CommonFilter {
+export type CommonFilter = {
 	readonly webhook_id?: readonly string[];
 	readonly type?: readonly EventType[];
 	/** Status codes and error codes: one of either matches. */
@@ -32,13 +32,13 @@ export interface CommonFilter {
 	/** From this time on, and before this time, in ISO 8601. */
 	readonly since?: string;
 	readonly until?: string;
-}
+};
 
-export interface AttemptFilter extends CommonFilter {
+export type AttemptFilter = CommonFilter & {
 	readonly status?: readonly AttemptStatus[];
 	/** Without test events, as the statistics are. */
 	readonly test?: "false";
-}
+};
 
 /** A filter with a span before now, which replaces `since` and `until`. */
 export type Moving<Filter> = Filter & { readonly span?: Span };
@@ -70,7 +70,7 @@ export const askAgain =
 const ATTEMPTS = "/v1/projects/{project_id}/attempts";
 /** The first page fills a screen. Users who want more want many. */
 export const ROWS = 50;
-const MORE_ROWS = 200;
+export const MORE_ROWS = 200;
 
 /** How often to count again during live updates, in milliseconds; hints arrive far more often. */
 const RECOUNT_MS = 10_000;
@@ -80,9 +80,10 @@ export function fixedFilter<Filter extends CommonFilter>({ span, ...filter }: Mo
 	return (span === undefined ? filter : { ...filter, since: new Date(now - SPANS[span]).toISOString() }) as Filter;
 }
 
-const asked = (projectId: string, filter: LogFilter, limit?: number) => ({
+/** A call's parameters, with the filter's bounds now. */
+export const asked = <Filter extends CommonFilter>(projectId: string, filter: Moving<Filter>, limit?: number) => ({
 	path: { project_id: projectId },
-	query: { ...fixedFilter(filter, serverNow()), limit },
+	query: { ...fixedFilter<Filter>(filter, serverNow()), limit },
 });
 
 /** The log, newest first, page by page. */
@@ -104,10 +105,7 @@ export const newestAttemptsQuery = (projectId: string, filter: LogFilter, limit 
 
 /** Where what a filter matches is downloaded. */
 export const attemptsExportUrl = (projectId: string, filter: LogFilter, format: "csv" | "jsonl") =>
-	callUrl(`${ATTEMPTS}/export.${format}`, {
-		path: { project_id: projectId },
-		query: { ...fixedFilter<AttemptFilter>(filter, serverNow()) },
-	});
+	callUrl(`${ATTEMPTS}/export.${format}`, asked<AttemptFilter>(projectId, filter));
 
 export type AttemptCount = Schemas["AttemptCount"];
 

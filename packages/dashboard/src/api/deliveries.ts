@@ -1,8 +1,15 @@
 import { queryOptions } from "@tanstack/react-query";
-import { serverNow } from "../lib/text/server-time.ts";
-import { type AttemptFilter, attemptQuery, type CommonFilter, fixedFilter, type Moving } from "./attempts.ts";
+import {
+	type AttemptFilter,
+	asked,
+	attemptQuery,
+	type CommonFilter,
+	MORE_ROWS,
+	type Moving,
+	ROWS,
+} from "./attempts.ts";
 import { api, callUrl } from "./client/client.ts";
-import { isStatus } from "./client/error.ts";
+import { ifStatus } from "./client/error.ts";
 import { projectKey, type Resource } from "./client/keys.ts";
 import type { Schemas } from "./client/operation.ts";
 import { pagedQuery } from "./client/pages.ts";
@@ -27,36 +34,28 @@ export const MAX_NAMED = 200;
 /** A series of attempts, as a row of the list. */
 export type DeliverySummary = Schemas["DeliverySummary"];
 
-export interface DeliveryFilter extends CommonFilter {
+export type DeliveryFilter = CommonFilter & {
 	readonly state?: readonly DeliverySummary["state"][];
 	/** Only what needs a decision. */
 	readonly unhandled?: "true";
 	/** Without test events. */
 	readonly test?: "false";
-}
+};
 
 const LIST = "/v1/projects/{project_id}/deliveries";
-const ROWS = 50;
-const LATER_ROWS = 200;
 
 /** The deliveries, newest first, page by page. */
 export const deliveriesQuery = (projectId: string, filter: Moving<DeliveryFilter>) =>
 	pagedQuery(
 		projectKey(projectId, "deliveries", "list", filter),
 		LIST,
-		() => ({
-			path: { project_id: projectId },
-			query: { ...fixedFilter<DeliveryFilter>(filter, serverNow()), limit: ROWS },
-		}),
-		LATER_ROWS,
+		() => asked<DeliveryFilter>(projectId, filter, ROWS),
+		MORE_ROWS,
 	);
 
 /** Where what a filter matches is downloaded. */
 export const deliveriesExportUrl = (projectId: string, filter: Moving<DeliveryFilter>, format: "csv" | "jsonl") =>
-	callUrl(`${LIST}/export.${format}`, {
-		path: { project_id: projectId },
-		query: { ...fixedFilter<DeliveryFilter>(filter, serverNow()) },
-	});
+	callUrl(`${LIST}/export.${format}`, asked<DeliveryFilter>(projectId, filter));
 
 const DELIVERY = "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}";
 const REPLAYS = "/v1/projects/{project_id}/replays";
@@ -76,16 +75,11 @@ export const deliveryQuery = (projectId: string, id: DeliveryId) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "deliveries", id.webhook_id, id.event_id),
 		queryFn: async ({ signal }) => {
-			try {
-				const delivery = await api.get(DELIVERY, { path: pathOf(projectId, id), signal });
-				for (const attempt of delivery.attempts) {
-					queryClient.setQueryData(attemptQuery(projectId, attempt.id).queryKey, attempt);
-				}
-				return delivery;
-			} catch (error) {
-				if (isStatus(error, 404)) return null;
-				throw error;
-			}
+			const path = pathOf(projectId, id);
+			const delivery = await api.get(DELIVERY, { path, signal }).catch(ifStatus(404, null));
+			for (const attempt of delivery?.attempts ?? [])
+				queryClient.setQueryData(attemptQuery(projectId, attempt.id).queryKey, attempt);
+			return delivery;
 		},
 	});
 
