@@ -1,3 +1,4 @@
+import { parseJson } from "../../lib/text/parse-json.ts";
 import { noteServerTime } from "../../lib/text/server-time.ts";
 import { csrfToken, forgetSession, refreshSession } from "../session-cache.ts";
 import { ApiError, type Fault, OFFLINE, OFFLINE_CHANGE, type ProblemBody, UNREACHABLE } from "./error.ts";
@@ -87,7 +88,8 @@ function problemOf(text: string, { status, statusText }: Response): ProblemBody 
 		detail: `The service returned ${status} without an explanation. Try again. If it keeps happening, check the service's log.`,
 		errors: [],
 	};
-	const body = parse(text);
+	// A proxy may have responded with its own page.
+	const body = parseJson(text);
 	if (typeof body !== "object" || body === null) return fallback;
 	const { type, title, detail, errors } = body as Record<string, unknown>;
 	return {
@@ -97,15 +99,6 @@ function problemOf(text: string, { status, statusText }: Response): ProblemBody 
 		detail: typeof detail === "string" ? detail : fallback.detail,
 		errors: Array.isArray(errors) ? errors.filter(isFault) : [],
 	};
-}
-
-/** Null unless the text is JSON: a proxy may have responded with its own page. */
-function parse(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return null;
-	}
 }
 
 const isFault = (value: unknown): value is Fault =>

@@ -1,4 +1,5 @@
 import { readTab, removeTab, writeTab } from "../tab-storage.ts";
+import { parseJson } from "../text/parse-json.ts";
 import type { KeyScope } from "./key-scopes.ts";
 
 /**
@@ -74,13 +75,8 @@ function forgetIn(ms: number): void {
 }
 
 function parse(text: string | null): KeptSecret | null {
-	if (text === null) return null;
-	try {
-		const value = JSON.parse(text) as Partial<Record<keyof KeptSecret, unknown>> | null;
-		const { account, owner, title, secret, at } = value ?? {};
-		const texts = [account, owner, title, secret];
-		return texts.every((one) => typeof one === "string") && typeof at === "number" ? (value as KeptSecret) : null;
-	} catch {
-		return null;
-	}
+	const value = parseJson(text ?? "") as Partial<Record<keyof KeptSecret, unknown>> | null | undefined;
+	const { account, owner, title, secret, at } = value ?? {};
+	const texts = [account, owner, title, secret];
+	return texts.every((one) => typeof one === "string") && typeof at === "number" ? (value as KeptSecret) : null;
 }

@@ -1,3 +1,5 @@
+import { parseJson } from "../text/parse-json.ts";
+
 /** The order and the customer that an event names, by which it is found. */
 export interface References {
 	readonly order: string | null;
@@ -6,13 +8,8 @@ export interface References {
 
 /** @param body an envelope, as it is sent */
 export function referencesOf(body: string): References {
-	let data: unknown;
-	try {
-		data = (JSON.parse(body) as { data?: unknown } | null)?.data;
-	} catch {
-		data = null;
-	}
-	const { order_id, customer_email } = (data ?? {}) as Record<string, unknown>;
+	const envelope = parseJson(body) as { data?: Record<string, unknown> | null } | null | undefined;
+	const { order_id, customer_email } = envelope?.data ?? {};
 	return { order: textOf(order_id), customer: textOf(customer_email) };
 }
 

@@ -1,5 +1,6 @@
 import { cutEnd } from "../text/cut.ts";
 import { inertText } from "../text/json-text-inert.ts";
+import { parseJson } from "../text/parse-json.ts";
 
 /** Characters shown. */
 const LENGTH = 160;
@@ -40,26 +41,18 @@ const oneLine = (text: string) => inertText(text.replaceAll(/\s+/g, " ").trim())
 function messageIn(body: string): string | undefined {
 	// Only objects: texts and lists have no such members.
 	if (!/^\s*\{/.test(body)) return undefined;
-	return textIn(parsed(body) ?? parsedPart(body), DEPTH);
+	return textIn(parseJson(body) ?? parsedPart(body), DEPTH);
 }
 
 /** What says most in an object that was cut off. */
 function parsedPart(body: string): unknown {
 	const trace = TRACE_IN_CUT_OBJECT.exec(body)?.[1];
 	const [, text = ""] = IN_CUT_OBJECT.exec(body) ?? [];
-	return parsed(trace === undefined || /"(?:message|msg)"\s*:\s*"[^"]/.test(body) ? text : `${trace}"`);
+	return parseJson(trace === undefined || /"(?:message|msg)"\s*:\s*"[^"]/.test(body) ? text : `${trace}"`);
 }
 
 const unescaped = (html: string) =>
 	html.replaceAll(/&([a-z]{2,4}|#39);/g, (all, name: string) => ENTITIES[name] ?? all);
-
-function parsed(json: string): unknown {
-	try {
-		return JSON.parse(json) as unknown;
-	} catch {
-		return undefined;
-	}
-}
 
 /** @param depth how many more lists and objects to look into */
 function textIn(value: unknown, depth: number): string | undefined {

@@ -1,3 +1,5 @@
+import { parseJson } from "./parse-json.ts";
+
 const OPEN = new Set(["{", "["]);
 const CLOSE = new Set(["}", "]"]);
 
@@ -17,7 +19,7 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
  * Null for text that isn't JSON or would become far too large.
  */
 export function prettyJson(text: string): string | null {
-	if (!isJson(text)) return null;
+	if (parseJson(text) === undefined) return null;
 	const out: string[] = [];
 	let depth = 0;
 	let length = 0;
@@ -40,15 +42,6 @@ export function prettyJson(text: string): string | null {
 		if (length > MAX_LENGTH) return null;
 	}
 	return out.join("");
-}
-
-function isJson(text: string): boolean {
-	try {
-		JSON.parse(text);
-		return true;
-	} catch {
-		return false;
-	}
 }
 
 /** The parts of a line of pretty JSON, for coloring: the text before the key, the key, and the rest. */

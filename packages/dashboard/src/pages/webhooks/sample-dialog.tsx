@@ -12,6 +12,7 @@ import { webhookName } from "../../lib/health/webhook-name.ts";
 import { HOLDS } from "../../lib/text/hold.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { plural } from "../../lib/text/numbers.ts";
+import { parseJson } from "../../lib/text/parse-json.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { useAttempt } from "../../ui/hooks/use-attempt.ts";
 import { useIsMounted } from "../../ui/hooks/use-is-mounted.ts";
@@ -182,12 +183,6 @@ function holdWords(webhook: Webhook): string {
 
 /** The JSON object in a text; null if it isn't one. */
 function parsed(text: string): Record<string, unknown> | null {
-	try {
-		const value: unknown = JSON.parse(text);
-		return typeof value === "object" && value !== null && !Array.isArray(value)
-			? (value as Record<string, unknown>)
-			: null;
-	} catch {
-		return null;
-	}
+	const value = parseJson(text);
+	return typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown> | null) : null;
 }
