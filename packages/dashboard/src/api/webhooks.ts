@@ -46,42 +46,41 @@ export const webhookQuery = (projectId: string, webhookId: string) =>
 	});
 
 /** Refetches everything that a change of webhooks affects. */
-async function refresh(projectId: string): Promise<void> {
-	await Promise.all([
+export const refreshWebhooks = (projectId: string) =>
+	Promise.all([
 		queryClient.invalidateQueries({ queryKey: projectKey(projectId, "webhooks") }),
 		queryClient.invalidateQueries({ queryKey: projectKey(projectId, "health") }),
 	]);
-}
 
 /** Doesn't wait for the list: only this response has the secret. */
 export async function createWebhook(projectId: string, body: NewWebhook): Promise<CreatedWebhook> {
 	const created = await api.post(WEBHOOKS, { path: { project_id: projectId }, body });
-	void refresh(projectId);
+	void refreshWebhooks(projectId);
 	return created;
 }
 
 export async function changeWebhook(projectId: string, webhookId: string, body: WebhookPatch): Promise<Webhook> {
 	const webhook = await api.patch(WEBHOOK, { path: pathOf(projectId, webhookId), body });
 	queryClient.setQueryData(webhookQuery(projectId, webhookId).queryKey, webhook);
-	await refresh(projectId);
+	await refreshWebhooks(projectId);
 	return webhook;
 }
 
-/** Deletes a webhook and drops it from the cache immediately, so that no page requests it. */
+/**
+ * Deletes a webhook and drops it from the cache immediately, so that no page requests it. Call {@link refreshWebhooks} once
+ * its page has been left.
+ */
 export async function deleteWebhook(projectId: string, webhookId: string): Promise<void> {
 	await api.delete(WEBHOOK, { path: pathOf(projectId, webhookId) });
 	queryClient.setQueryData(webhooksQuery(projectId).queryKey, (all) => all?.filter(({ id }) => id !== webhookId));
 }
-
-/** Refetches the list and health once the deleted webhook's page has been left. */
-export const refreshWebhooks = refresh;
 
 /** Creates a new secret; the old one signs nothing from then on. Doesn't wait, like {@link createWebhook}. */
 export async function rotateSecret(projectId: string, webhookId: string): Promise<string> {
 	const { secret } = await api.post(`${WEBHOOK}/rotate-secret`, {
 		path: pathOf(projectId, webhookId),
 	});
-	void refresh(projectId);
+	void refreshWebhooks(projectId);
 	return secret;
 }
 
