@@ -1,6 +1,7 @@
 import { api } from "./client/client.ts";
 import { ApiError, isStatus } from "./client/error.ts";
 import { pagedQuery } from "./client/pages.ts";
+import { queryClient } from "./client/query-client.ts";
 import type { Project } from "./model.ts";
 import { refreshSession } from "./session-cache.ts";
 
@@ -9,16 +10,20 @@ const PROJECT = "/v1/projects/{project_id}";
 /** All projects of the instance, oldest first; only for the operator. */
 export const projectsQuery = pagedQuery(["projects"], "/v1/projects", () => ({ query: { limit: 100 } }));
 
+/** Refetches both lists of projects, but not their health. */
+const refreshProjects = () =>
+	Promise.all([refreshSession(), queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey, exact: true })]);
+
 /** A project without any app. */
 export async function createProject(name: string): Promise<Project> {
 	const project = await api.post("/v1/projects", { body: { name, apps: [] } });
-	await refreshSession();
+	await refreshProjects();
 	return project;
 }
 
 export async function renameProject(projectId: string, name: string): Promise<void> {
 	await api.patch(PROJECT, { path: { project_id: projectId }, body: { name } });
-	await refreshSession();
+	await refreshProjects();
 }
 
 export async function installDeveloperApp(projectId: string): Promise<void> {

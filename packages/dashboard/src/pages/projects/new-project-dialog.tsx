@@ -1,6 +1,5 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { createProject, projectsQuery } from "../../api/projects.ts";
+import { createProject } from "../../api/projects.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { NameForm } from "../../ui/account/name-form.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -16,7 +15,6 @@ export function NewProjectDialog({ opened, onClose }: { opened: boolean; onClose
 }
 
 function NewProjectForm({ onClose }: { onClose: () => void }) {
-	const queryClient = useQueryClient();
 	const navigate = useNavigate();
 	const isMounted = useIsMounted();
 	return (
@@ -27,13 +25,9 @@ function NewProjectForm({ onClose }: { onClose: () => void }) {
 			onCancel={onClose}
 			onSend={async (name) => {
 				const { id } = await createProject(name);
-				if (isMounted()) {
-					onClose();
-					await navigate({ to: "/p/$projectId", params: { projectId: id } });
-				} else {
-					await queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey, exact: true });
-					notifyDone(`${isolated(name)} is created.`);
-				}
+				if (!isMounted()) return notifyDone(`${isolated(name)} is created.`);
+				onClose();
+				await navigate({ to: "/p/$projectId", params: { projectId: id } });
 			}}
 		/>
 	);

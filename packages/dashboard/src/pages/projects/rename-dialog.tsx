@@ -1,5 +1,4 @@
-import { useQueryClient } from "@tanstack/react-query";
-import { projectsQuery, renameProject } from "../../api/projects.ts";
+import { renameProject } from "../../api/projects.ts";
 import { isolated } from "../../lib/text/names.ts";
 import { NameForm } from "../../ui/account/name-form.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -12,7 +11,6 @@ interface RenameDialogProps {
 }
 
 export function RenameDialog({ project, onClose }: RenameDialogProps) {
-	const queryClient = useQueryClient();
 	const isMounted = useIsMounted();
 	return (
 		<Dialog opened onClose={onClose} title={`Rename ${isolated(project.name)}`}>
@@ -23,7 +21,6 @@ export function RenameDialog({ project, onClose }: RenameDialogProps) {
 				onCancel={onClose}
 				onSend={async (name) => {
 					await renameProject(project.id, name);
-					await queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey, exact: true });
 					notifyDone(`The project is now called ${isolated(name)}.`);
 					// Otherwise, that of another project may be open by now.
 					if (isMounted()) onClose();
