@@ -3,6 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
 import { LiveProvider } from "../../api/client/live.tsx";
+import type { SessionProject } from "../../api/model.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { lastProject, rememberProject } from "../../lib/last-project.ts";
 import { Drawer } from "../../ui/drawer.tsx";
@@ -21,8 +22,14 @@ import { ThemeMenu } from "./theme-menu.tsx";
 const HEADER_HEIGHT = 60;
 const NAV_WIDTH = 244;
 
+interface ShellProps {
+	/** The project in the menu: the current one, or the last one outside of projects. */
+	project: SessionProject | undefined;
+	search?: ReactNode;
+}
+
 /** The frame of every page for signed-in users: navigation on the left, jump box, theme and account on top. */
-function Shell({ nav, search, children }: { nav: ReactNode; search?: ReactNode; children: ReactNode }) {
+function Shell({ project, search }: ShellProps) {
 	const { pathname } = useLocation();
 	const hasMenu = useHasMenu();
 	// The page on which the menu was opened; it closes when the page changes, or the window becomes wide.
@@ -30,7 +37,12 @@ function Shell({ nav, search, children }: { nav: ReactNode; search?: ReactNode; 
 	const navOpened = openedOn === pathname && !hasMenu;
 	const close = () => setOpenedOn(null);
 	const [helpOpened, help] = useDisclosure(false);
-
+	const nav = (
+		<>
+			<ProjectSwitcher current={project} />
+			{project === undefined ? null : <ProjectNav project={project} />}
+		</>
+	);
 	return (
 		<AppShell
 			layout="alt"
@@ -65,7 +77,9 @@ function Shell({ nav, search, children }: { nav: ReactNode; search?: ReactNode; 
 			</AppShell.Header>
 			<AppShell.Main id="content" tabIndex={-1}>
 				<QuarantineNotice />
-				<InShell value={true}>{children}</InShell>
+				<InShell value={true}>
+					<Outlet />
+				</InShell>
 			</AppShell.Main>
 			<KeyboardHelp opened={helpOpened} onOpen={help.open} onClose={help.close} />
 		</AppShell>
@@ -75,19 +89,7 @@ function Shell({ nav, search, children }: { nav: ReactNode; search?: ReactNode; 
 /** Wraps pages outside of a project: the list of projects, the account. Its menu leads back to the last project. */
 export function SignedInShell() {
 	const { projects } = useSession();
-	const last = projects.find(({ id }) => id === lastProject());
-	return (
-		<Shell
-			nav={
-				<>
-					<ProjectSwitcher current={last} />
-					{last === undefined ? null : <ProjectNav project={last} />}
-				</>
-			}
-		>
-			<Outlet />
-		</Shell>
-	);
+	return <Shell project={projects.find(({ id }) => id === lastProject())} />;
 }
 
 /** Wraps a project's pages, which update live. */
@@ -101,21 +103,14 @@ export function ProjectShell() {
 	return (
 		<LiveProvider key={projectId} projectId={projectId} enabled={project.apps.includes("developer")}>
 			<Shell
-				nav={
-					<>
-						<ProjectSwitcher current={project} />
-						<ProjectNav project={project} />
-					</>
-				}
+				project={project}
 				search={
 					<Group gap="xs" wrap="nowrap">
 						<JumpBox />
 						<LiveToggle />
 					</Group>
 				}
-			>
-				<Outlet />
-			</Shell>
+			/>
 		</LiveProvider>
 	);
 }
