@@ -5,8 +5,7 @@ import { lazy, Suspense, useState } from "react";
 import { quarantineQuery } from "../../api/quarantine.ts";
 import { useSession } from "../../api/session.ts";
 import { part } from "../../lib/part.ts";
-import { calendarTime } from "../../lib/text/time.ts";
-import { When } from "../../ui/when.tsx";
+import { OfTime } from "./of-time.tsx";
 
 const ReleaseDialog = lazy(part(() => import("./release-dialog.tsx")));
 
@@ -34,13 +33,7 @@ function Notice() {
 		>
 			<Text size="sm">
 				This service was restored from a backup
-				{backupAt === null ? null : (
-					<>
-						{" "}
-						of <When at={backupAt} words={calendarTime} />
-					</>
-				)}
-				. Events are accepted and logged, and will be sent once its operator releases it.
+				<OfTime at={backupAt} />. Events are accepted and logged, and will be sent once its operator releases it.
 			</Text>
 			{mayRevoke ? (
 				<Text size="sm" mt={4}>

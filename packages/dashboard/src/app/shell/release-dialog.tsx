@@ -5,12 +5,12 @@ import { type PendingWebhook, pendingWebhooks, releaseQuarantine } from "../../a
 import { namedLike, releaseOf } from "../../lib/account/release.ts";
 import { webhookName } from "../../lib/health/webhook-name.ts";
 import { formatCount, plural } from "../../lib/text/numbers.ts";
-import { calendarTime } from "../../lib/text/time.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { useTypeToConfirm } from "../../ui/type-to-confirm.tsx";
 import { When } from "../../ui/when.tsx";
+import { OfTime } from "./of-time.tsx";
 import classes from "./release-dialog.module.css";
 
 interface ReleaseDialogProps {
@@ -52,14 +52,8 @@ export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps)
 			<Stack gap="sm">
 				<Text size="sm">
 					Pending deliveries are as of the backup
-					{backupAt === null ? null : (
-						<>
-							{" "}
-							of <When at={backupAt} words={calendarTime} />
-						</>
-					)}
-					. Receivers may have got them since. Those that skip event ids they know handle nothing twice. For others,
-					skip what is pending.
+					<OfTime at={backupAt} />. Receivers may have got them since. Those that skip event ids they know handle
+					nothing twice. For others, skip what is pending.
 				</Text>
 				{error !== null ? (
 					<ErrorState error={error} onRetry={refetch} />
