@@ -3,7 +3,6 @@ import {
 	createRoute,
 	createRouter,
 	lazyRouteComponent,
-	Outlet,
 	parseSearchWith,
 } from "@tanstack/react-router";
 import { part } from "../lib/part.ts";
@@ -22,7 +21,7 @@ import { ProjectShell, SignedInShell } from "./shell/shell.tsx";
 /** A page whose code is loaded when it is first needed. */
 const page: typeof lazyRouteComponent = (load, name) => lazyRouteComponent(part(load), name);
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage, errorComponent: CrashPage });
+const root = createRootRoute();
 
 // Open to everyone.
 

@@ -1,6 +1,5 @@
 import {
 	ActionIcon,
-	Alert,
 	Badge,
 	Button,
 	type CSSVariablesResolver,
@@ -11,7 +10,6 @@ import {
 	Modal,
 	Notification,
 	Paper,
-	Table,
 	Tooltip,
 } from "@mantine/core";
 import { plainHeader } from "../ui/plain-header.ts";
@@ -104,11 +102,9 @@ export const theme = createTheme({
 	defaultRadius: "md",
 	radius: { xs: "3px", sm: "5px", md: "8px", lg: "12px", xl: "20px" },
 	cursorType: "pointer",
-	focusRing: "auto",
 	respectReducedMotion: true,
 	components: {
 		ActionIcon: ActionIcon.extend({ defaultProps: { radius: "sm" } }),
-		Alert: Alert.extend({ defaultProps: { radius: "md" } }),
 		Badge: Badge.extend({ defaultProps: { radius: "sm", variant: "light", tt: "none", fw: 550 } }),
 		Button: Button.extend({ styles: { label: { fontWeight: 550 } } }),
 		Drawer: Drawer.extend({
@@ -133,7 +129,6 @@ export const theme = createTheme({
 		}),
 		Notification: Notification.extend({ defaultProps: { closeButtonProps: { "aria-label": "Close" } } }),
 		Paper: Paper.extend({ defaultProps: { radius: "lg" } }),
-		Table: Table.extend({ defaultProps: { highlightOnHover: false } }),
 		Tooltip: Tooltip.extend({
 			defaultProps: {
 				withArrow: true,
