@@ -28,13 +28,12 @@ interface ProjectVisit {
 /** Responds 404 for a project the session doesn't list, after one more request in case it is new. */
 export async function requireProject({ params: { projectId }, preload }: ProjectVisit): Promise<void> {
 	const find = (session: Session | null) => session?.projects.find(({ id }) => id === projectId);
-	const names = (session: Session | null) => find(session) !== undefined;
 	const known = find(await queryClient.ensureQueryData(sessionQuery));
 	if (known !== undefined) {
 		if (!preload && known.apps.includes("developer")) openEarly(projectId);
 		return;
 	}
 	const session = await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 });
-	if (names(session) || (session !== null && (await visitProject(session, projectId)))) return;
+	if (find(session) !== undefined || (session !== null && (await visitProject(session, projectId)))) return;
 	throw notFound();
 }

@@ -47,7 +47,7 @@ export function ProjectNav({ project: { id, apps, role } }: { project: SessionPr
 function Group({ title, entries, projectId }: { title?: string; entries: readonly Entry[]; projectId: string }) {
 	const titleId = useId();
 	return (
-		<div className={classes.group}>
+		<div>
 			{title === undefined ? null : (
 				<div className={classes.title} id={titleId}>
 					{title}

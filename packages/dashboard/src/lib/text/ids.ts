@@ -2,11 +2,12 @@ import { cutMiddle } from "./cut.ts";
 import { seen, typedName } from "./names.ts";
 
 /** The kinds of things that can be opened by id. */
-export type JumpTarget =
-	| { readonly kind: "event" | "attempt" | "webhook" | "project"; readonly id: string }
-	| { readonly kind: "unknown"; readonly id: string };
-
 const KINDS = { evt: "event", att: "attempt", wh: "webhook", proj: "project" } as const;
+
+interface JumpTarget {
+	readonly kind: (typeof KINDS)[keyof typeof KINDS] | "unknown";
+	readonly id: string;
+}
 
 /** Characters of an id that are shown at each end, not counting its kind. */
 const ID_ENDS = 4;

@@ -1,7 +1,7 @@
 import { Skeleton, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { use, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
@@ -23,7 +23,7 @@ import { ErrorState } from "../../ui/page/states.tsx";
 import { plainHeader } from "../../ui/plain-header.ts";
 import { SaidOnChange } from "../../ui/said-once.tsx";
 import { copyCurl } from "../logs/actions/copy-curl.ts";
-import { useLogList } from "../logs/log-context.ts";
+import { LogContext } from "../logs/log-context.ts";
 import { useLogsSearch } from "../logs/use-logs-search.ts";
 import classes from "./delivery.module.css";
 import { stateOf } from "./delivery-state.ts";
@@ -43,7 +43,7 @@ export function DeliveryDrawer() {
 	const { attemptId } = useParams({ from: "/signed-in/p/$projectId/developer/logs/$attemptId" });
 	const navigate = useNavigate();
 	const router = useRouter();
-	const { rows, loadMore } = useLogList();
+	const { rows, loadMore } = use(LogContext);
 	const row = rows.find(({ id }) => id === attemptId);
 	// After a replay or a retry, the last attempt before it: the next one is opened as soon as it's made.
 	const [awaited, setAwaited] = useState<{ attemptId: string; after: Position } | null>(null);

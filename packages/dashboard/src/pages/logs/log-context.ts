@@ -1,4 +1,4 @@
-import { createContext, use } from "react";
+import { createContext } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 
 /** The list next to the drawer. */
@@ -8,5 +8,3 @@ export interface LogList {
 }
 
 export const LogContext = createContext<LogList>({ rows: [], loadMore: () => {} });
-
-export const useLogList = () => use(LogContext);

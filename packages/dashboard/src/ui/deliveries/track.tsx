@@ -57,7 +57,7 @@ function TrackLine({ line, selected, link }: Pick<TrackProps, "selected" | "link
 	const began = stations.find(({ at }) => at !== null)?.at ?? null;
 	const now = useNow(0);
 	return (
-		<section className={classes.line} aria-label={name}>
+		<section aria-label={name}>
 			<p className={classes.name}>
 				<strong>{name}</strong>
 				{began === null ? null : ` · ${shortTime(began, now)}`}
