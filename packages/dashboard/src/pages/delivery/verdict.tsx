@@ -5,6 +5,7 @@ import { headline, wasSent } from "../../lib/attempts/attempt-words.ts";
 import { responseExcerpt } from "../../lib/attempts/response-excerpt.ts";
 import { HOLDS } from "../../lib/text/hold.ts";
 import { dueWords } from "../../lib/text/time.ts";
+import { outcomeColor } from "../../ui/deliveries/outcome.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./delivery.module.css";
 import { prospectOf, type StandingState } from "./delivery-state.ts";
@@ -22,13 +23,20 @@ const ICONS = { delivered: IconCheck, retrying: IconRefresh, failed: IconAlertTr
 export function Verdict({ attempt, state, isNewest }: VerdictProps) {
 	const { why, tries } = adviceFor(attempt, prospectOf(state));
 	const Icon = ICONS[attempt.status];
+	const tone = outcomeColor(attempt.status);
 	const excerpt =
 		attempt.status === "delivered" || attempt.status_code === null ? "" : responseExcerpt(attempt.response_body);
 	return (
-		<section className={classes.verdict} data-tone={attempt.status} aria-label="What happened">
-			<Icon size={20} stroke={2} aria-hidden />
+		<section
+			className={classes.verdict}
+			style={{ background: outcomeColor(attempt.status, "tint") }}
+			aria-label="What happened"
+		>
+			<Icon size={20} stroke={2} style={{ color: tone }} aria-hidden />
 			<div>
-				<h3 className={classes.headline}>{headline(attempt)}</h3>
+				<h3 className={classes.headline} style={{ color: tone }}>
+					{headline(attempt)}
+				</h3>
 				<p>
 					{why} <Outlook attempt={attempt} state={state} isNewest={isNewest} tries={tries} />
 				</p>

@@ -11,13 +11,6 @@ import classes from "./projects-table.module.css";
 
 /** A project shows the first of these that any of its webhooks has. */
 const STATES = ["failing", "unstable", "healthy", "paused", "idle"] as const;
-const COUNTED = {
-	failing: "failing",
-	unstable: "unstable",
-	healthy: "healthy",
-	paused: "paused",
-	idle: "with no deliveries",
-};
 /** If a project shows one of these, its link leads to the webhooks that have it. */
 const FILTERED: ReadonlySet<string> = new Set(["failing", "unstable", "paused"]);
 
@@ -63,7 +56,8 @@ function Known({ name, health }: { name: string; health: ProjectHealth }) {
 	const { project_id: projectId, webhooks, dead_letters: dead } = health;
 	const present = STATES.filter((state) => webhooks[state] > 0);
 	const [worst] = present;
-	const counts = present.map((state) => `${formatCount(webhooks[state])} ${COUNTED[state]}`).join(", ");
+	const wordOf = (state: (typeof STATES)[number]) => (state === "idle" ? "with no deliveries" : state);
+	const counts = present.map((state) => `${formatCount(webhooks[state])} ${wordOf(state)}`).join(", ");
 	const toDecide = `${compactCount(dead)} to decide`;
 	return (
 		<>

@@ -1,4 +1,5 @@
 import { NativeSelect } from "@mantine/core";
+import { outcomeWord } from "../../ui/deliveries/outcome.tsx";
 import { FindField } from "../../ui/find-field.tsx";
 import { WEBHOOK_STATES, type WebhooksSearch } from "./search.ts";
 import classes from "./webhooks-page.module.css";
@@ -8,14 +9,7 @@ interface WebhookFiltersProps {
 	onChange: (search: WebhooksSearch) => void;
 }
 
-const STATE_LABELS = {
-	failing: "Failing",
-	unstable: "Unstable",
-	healthy: "Healthy",
-	idle: "No deliveries",
-	paused: "Paused",
-} as const;
-const STATES = WEBHOOK_STATES.map((value) => ({ value, label: STATE_LABELS[value] }));
+const STATES = WEBHOOK_STATES.map((value) => ({ value, label: outcomeWord(value) }));
 
 /** Finds webhooks in a long list. */
 export function WebhookFilters({ search, onChange }: WebhookFiltersProps) {

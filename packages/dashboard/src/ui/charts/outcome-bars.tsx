@@ -1,5 +1,6 @@
 import { Tooltip } from "@mantine/core";
 import { type Outcomes, outcomesInWords, sumOutcomes, totalOf } from "../../lib/health/health-figures.ts";
+import { outcomeColor } from "../deliveries/outcome.tsx";
 import classes from "./outcome-bars.module.css";
 
 interface OutcomeBarsProps {
@@ -43,20 +44,18 @@ function Bar({ hour, x, scale, room }: { hour: Outcomes; x: number; scale: numbe
 	const size = (count: number) => (count === 0 ? 0 : Math.max(2, count * scale));
 	const failed = size(hour.failed);
 	const retrying = size(hour.retrying);
-	const delivered = Math.max(size(hour.delivered) - Math.max(0, failed + retrying + size(hour.delivered) - room), 0);
+	const delivered = Math.max(Math.min(size(hour.delivered), room - failed - retrying), 0);
+	const part = (kind: keyof Outcomes, height: number, below: number) => (
+		<rect fill={outcomeColor(kind, "fill")} x={x} y={room - below - height} width={BAR} height={height} rx={1} />
+	);
 	return (
 		<>
-			<rect className={classes.failed} x={x} y={room - failed} width={BAR} height={failed} rx={1} />
-			<rect className={classes.retrying} x={x} y={room - failed - retrying} width={BAR} height={retrying} rx={1} />
-			<rect
-				className={classes.delivered}
-				x={x}
-				y={room - failed - retrying - delivered}
-				width={BAR}
-				height={delivered}
-				rx={1}
-			/>
-			{hour.failed === 0 ? null : <path className={classes.mark} d={`M${x + BAR / 2} ${room + 1.5}l2.5 4.5h-5z`} />}
+			{part("failed", failed, 0)}
+			{part("retrying", retrying, failed)}
+			{part("delivered", delivered, failed + retrying)}
+			{hour.failed === 0 ? null : (
+				<path fill={outcomeColor("failed")} d={`M${x + BAR / 2} ${room + 1.5}l2.5 4.5h-5z`} />
+			)}
 		</>
 	);
 }

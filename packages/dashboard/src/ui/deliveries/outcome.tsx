@@ -11,7 +11,6 @@ import {
 } from "@tabler/icons-react";
 import type { AttemptStatus } from "../../lib/attempts/attempt-words.ts";
 import type { WebhookState } from "../../lib/health/health-facts.ts";
-import { lowerFirst } from "../../lib/text/case.ts";
 import { compactCount } from "../../lib/text/numbers.ts";
 import classes from "./outcome.module.css";
 
@@ -22,14 +21,20 @@ const LOOK = {
 	failed: { word: "Failed", Icon: IconX, tone: "failed" },
 	paused: { word: "Paused", Icon: IconPlayerPause, tone: "paused" },
 	waiting: { word: "Waiting", Icon: IconClock, tone: "waiting" },
-	idle: { word: "Idle", Icon: IconCircleDashed, tone: "paused" },
 	replayed: { word: "Replayed", Icon: IconReload, tone: "paused" },
 	dismissed: { word: "Dismissed", Icon: IconCheck, tone: "paused" },
 	cancelled: { word: "Cancelled", Icon: IconX, tone: "paused" },
 	abandoned: { word: "Won't be retried", Icon: IconX, tone: "paused" },
+	// A webhook's health.
+	failing: { word: "Failing", Icon: IconAlertTriangle, tone: "failed" },
+	unstable: { word: "Unstable", Icon: IconActivity, tone: "retrying" },
+	healthy: { word: "Healthy", Icon: IconCheck, tone: "delivered" },
+	idle: { word: "No deliveries", Icon: IconCircleDashed, tone: "paused" },
 } as const;
 
 export type OutcomeKind = keyof typeof LOOK;
+
+export const outcomeWord = (kind: OutcomeKind): string => LOOK[kind].word;
 
 /** The CSS colors of an outcome: for text, for its background tint, and for areas of charts. */
 export const outcomeColor = (kind: OutcomeKind, part: "text" | "tint" | "fill" = "text") =>
@@ -49,9 +54,10 @@ interface OutcomeProps {
 
 /** An outcome: always its color, its icon and a word together. */
 export function Outcome({ kind, label, plain = false }: OutcomeProps) {
-	const { word, Icon, tone } = LOOK[kind];
+	const { word, Icon } = LOOK[kind];
+	const background = plain ? undefined : outcomeColor(kind, "tint");
 	return (
-		<span className={classes.outcome} data-tone={tone} data-plain={plain || undefined}>
+		<span className={classes.outcome} data-plain={plain || undefined} style={{ color: outcomeColor(kind), background }}>
 			<Icon size={13} stroke={2.5} aria-hidden />
 			{label ?? word}
 		</span>
@@ -69,15 +75,6 @@ interface HealthStateProps {
 /** A webhook's health state, in the same style. */
 export function HealthState({ state, lacksSecret = false, count }: HealthStateProps) {
 	if (lacksSecret) return <Outcome kind="failed" label="No secret" />;
-	if (state === "healthy") return <Outcome kind="delivered" label="Healthy" />;
-	if (state === "paused") return <Outcome kind="paused" />;
-	if (state === "idle") return <Outcome kind="idle" label="No deliveries" />;
-	const Icon = state === "failing" ? IconAlertTriangle : IconActivity;
-	const word = state === "failing" ? "Failing" : "Unstable";
-	return (
-		<span className={classes.outcome} data-tone={state === "failing" ? "failed" : "retrying"}>
-			<Icon size={13} stroke={2.5} aria-hidden />
-			{count === undefined ? word : `${compactCount(count)} ${lowerFirst(word)}`}
-		</span>
-	);
+	if (count === undefined || (state !== "failing" && state !== "unstable")) return <Outcome kind={state} />;
+	return <Outcome kind={state} label={`${compactCount(count)} ${state}`} />;
 }
