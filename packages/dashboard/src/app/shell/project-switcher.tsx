@@ -6,7 +6,8 @@ import type { SessionProject } from "../../api/model.ts";
 import { useSession } from "../../api/session.ts";
 import { ROLE_WORDS } from "../../lib/account/roles.ts";
 import { stepIndex } from "../../lib/keys.ts";
-import { findProjects, foundSentence, MANY_PROJECTS } from "../../pages/projects/search.ts";
+import { matchSentence } from "../../lib/text/numbers.ts";
+import { findProjects, MANY_PROJECTS } from "../../pages/projects/search.ts";
 import { useProjects } from "../../pages/projects/use-projects.ts";
 import { FindField } from "../../ui/find-field.tsx";
 import { Mark } from "../../ui/logo.tsx";
@@ -99,7 +100,7 @@ function Projects({ current, onLeave }: CurrentProps & { onLeave: () => void }) 
 				</form>
 			)}
 			<Text className={classes.found} aria-live="polite">
-				{text === "" ? "" : hasMore ? "Searching …" : foundSentence(all.length, found.length)}
+				{text === "" ? "" : hasMore ? "Searching …" : matchSentence(found.length, all.length, "project")}
 			</Text>
 			<ul className={`${nav.list} ${classes.list}`}>
 				{found.map(({ id, name, role }) => (

@@ -49,6 +49,12 @@ export const isAre = (count: number) => (count === 1 ? "is" : "are");
 export const allOf = (total: number, what: string) =>
 	total === 2 ? `Both ${what}` : `All ${formatCount(total)} ${what}`;
 
+/** What a search in a list has found: `3 of 40 webhooks match.` */
+export const matchSentence = (found: number, total: number, one: string): string =>
+	found === 0
+		? `None of ${plural(total, one)} matches.`
+		: `${formatCount(found)} of ${plural(total, one)} ${found === 1 ? "matches" : "match"}.`;
+
 /** Bytes in readable units: `512 B`, `1.5 KiB`. */
 export function formatBytes(bytes: number): string {
 	if (bytes < 1_024) return `${bytes} B`;

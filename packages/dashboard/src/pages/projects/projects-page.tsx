@@ -3,12 +3,12 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconFolders, IconLink, IconPlus } from "@tabler/icons-react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useSession } from "../../api/session.ts";
-import { plural } from "../../lib/text/numbers.ts";
+import { matchSentence, plural } from "../../lib/text/numbers.ts";
 import { Page, PageHeader } from "../../ui/page/page.tsx";
 import { EmptyState } from "../../ui/page/states.tsx";
 import { NewProjectDialog } from "./new-project-dialog.tsx";
 import { ProjectFilter, ProjectsList } from "./projects-list.tsx";
-import { foundSentence, isFiltered, MANY_PROJECTS, type ProjectsSearch, validateProjectsSearch } from "./search.ts";
+import { isFiltered, MANY_PROJECTS, type ProjectsSearch, validateProjectsSearch } from "./search.ts";
 import { SignInLinkDialog } from "./sign-in-link-dialog.tsx";
 import { useFoundProjects } from "./use-found-projects.ts";
 import { useProjects } from "./use-projects.ts";
@@ -48,7 +48,7 @@ export function ProjectsPage() {
 				{isFiltered(search) && list.rows !== undefined && found.rows !== undefined
 					? found.isSearching
 						? "Searching …"
-						: foundSentence(list.rows.length, found.rows.length)
+						: matchSentence(found.rows.length, list.rows.length, "project")
 					: projects.length === 0
 						? "A project is a store, with its events, its webhooks and its members."
 						: account.operator

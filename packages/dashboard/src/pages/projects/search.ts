@@ -1,5 +1,4 @@
 import { typedName } from "../../lib/text/names.ts";
-import { formatCount, plural } from "../../lib/text/numbers.ts";
 
 /** From this many projects on, they can be searched. */
 export const MANY_PROJECTS = 8;
@@ -30,9 +29,3 @@ export function findProjects<Row extends { readonly id: string; readonly name: s
 	const sought = typedName(text).toLowerCase();
 	return rows.filter(({ id, name }) => name.toLowerCase().includes(sought) || id.includes(sought));
 }
-
-/** `3 of 200 projects match.` */
-export const foundSentence = (all: number, found: number): string =>
-	found === 0
-		? `None of ${plural(all, "project")} matches.`
-		: `${formatCount(found)} of ${plural(all, "project")} ${found === 1 ? "matches" : "match"}.`;

@@ -2,7 +2,7 @@ import type { WebhookState } from "../../lib/health/health-facts.ts";
 import { listSentence } from "../../lib/health/project-words.ts";
 import { webhookName } from "../../lib/health/webhook-name.ts";
 import { typedName } from "../../lib/text/names.ts";
-import { formatCount, plural } from "../../lib/text/numbers.ts";
+import { matchSentence } from "../../lib/text/numbers.ts";
 import { WEBHOOK_STATES, type WebhooksSearch } from "./search.ts";
 import type { WebhookRow } from "./webhook-cells.tsx";
 
@@ -47,6 +47,5 @@ export function foundSentence(
 ): string {
 	const isFiltered = (search.text ?? "").trim() !== "" || search.state !== undefined;
 	if (!isFiltered || found.length === all.length) return listSentence(all.map((row) => ({ state: stateOf(row) })));
-	if (found.length === 0) return `None of ${plural(all.length, "webhook")} matches.`;
-	return `${formatCount(found.length)} of ${plural(all.length, "webhook")} ${found.length === 1 ? "matches" : "match"}.`;
+	return matchSentence(found.length, all.length, "webhook");
 }
