@@ -247,7 +247,6 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
 				className={classes.table}
 				data-uniform={uniform || undefined}
 				style={{ "--row-height": `${rowHeight}px` }}
-				data-fixed={uniform || undefined}
 				layout={uniform ? "fixed" : "auto"}
 				verticalSpacing={uniform ? 0 : 10}
 				horizontalSpacing={dense ? "xs" : "md"}
