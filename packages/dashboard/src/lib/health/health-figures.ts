@@ -27,28 +27,3 @@ export function outcomesInWords(outcomes: Outcomes): string {
 		.filter((part) => part !== "")
 		.join(", ");
 }
-
-/** The first steps with a project, each derived from the API. */
-export interface ChecklistFacts {
-	readonly appInstalled: boolean;
-	readonly webhooks: number;
-	/** Whether any event was published or sent as a test. */
-	readonly eventSeen: boolean;
-	readonly deliveryAccepted: boolean;
-}
-
-export type ChecklistStep = "install" | "webhook" | "event" | "delivery";
-
-export const CHECKLIST: readonly ChecklistStep[] = ["install", "webhook", "event", "delivery"];
-
-/** Which steps are done, and the one to do next; null when all are. */
-export function checklist(facts: ChecklistFacts): { done: ReadonlySet<ChecklistStep>; next: ChecklistStep | null } {
-	const is: Record<ChecklistStep, boolean> = {
-		install: facts.appInstalled,
-		webhook: facts.webhooks > 0,
-		event: facts.eventSeen,
-		delivery: facts.deliveryAccepted,
-	};
-	const done = new Set(CHECKLIST.filter((step) => is[step]));
-	return { done, next: CHECKLIST.find((step) => !done.has(step)) ?? null };
-}

@@ -1,21 +1,29 @@
 import { VisuallyHidden } from "@mantine/core";
 import { IconCheck } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { CHECKLIST, type ChecklistFacts, type ChecklistStep, checklist } from "../../lib/health/health-figures.ts";
 import { ForRole } from "../../ui/account/for-role.tsx";
 import { InstallButton } from "../../ui/install-button.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
 import { Section } from "../../ui/page/page.tsx";
 import classes from "./first-hour.module.css";
 
+const ORDER = ["install", "webhook", "event", "delivery"] as const;
+type Step = (typeof ORDER)[number];
+
+/** Which of the first steps with a project are done. */
+export type DoneSteps = Readonly<Record<Step, boolean>>;
+
+/** The step to do next; undefined when all are done. */
+export const nextStep = (done: DoneSteps): Step | undefined => ORDER.find((step) => !done[step]);
+
 interface FirstHourProps {
 	projectId: string;
-	facts: ChecklistFacts;
+	done: DoneSteps;
 	/** The webhook that a test would go to. */
 	firstWebhookId: string | null;
 }
 
-const STEPS: Readonly<Record<ChecklistStep, { readonly title: string; readonly text: string }>> = {
+const STEPS: Readonly<Record<Step, { readonly title: string; readonly text: string }>> = {
 	install: {
 		title: "Install the Developer app",
 		text: "It adds webhooks, API keys and the delivery log to this project.",
@@ -35,9 +43,9 @@ const STEPS: Readonly<Record<ChecklistStep, { readonly title: string; readonly t
 };
 
 /** The first steps with a project; each turns green once the service has seen it happen. */
-export function FirstHour({ projectId, facts, firstWebhookId }: FirstHourProps) {
-	const { done, next } = checklist(facts);
-	const acts: Record<ChecklistStep, ReactNode> = {
+export function FirstHour({ projectId, done, firstWebhookId }: FirstHourProps) {
+	const next = nextStep(done);
+	const acts: Record<Step, ReactNode> = {
 		install: <InstallButton projectId={projectId} size="xs" />,
 		webhook: (
 			<ForRole needs="developer">
@@ -64,10 +72,13 @@ export function FirstHour({ projectId, facts, firstWebhookId }: FirstHourProps) 
 		),
 	};
 	return (
-		<Section title="Your first hour" description={`${done.size} of ${CHECKLIST.length} done`}>
+		<Section
+			title="Your first hour"
+			description={`${ORDER.filter((step) => done[step]).length} of ${ORDER.length} done`}
+		>
 			<ol className={classes.steps} aria-label="First steps">
-				{CHECKLIST.map((step, index) => {
-					const isDone = done.has(step);
+				{ORDER.map((step, index) => {
+					const isDone = done[step];
 					const isNext = step === next;
 					return (
 						<li

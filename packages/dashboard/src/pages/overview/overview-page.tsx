@@ -5,7 +5,7 @@ import { Page, PageHeader } from "../../ui/page/page.tsx";
 import { FirstHour } from "./first-hour.tsx";
 import { ProjectOverview } from "./project-overview.tsx";
 
-const NOTHING = { appInstalled: false, webhooks: 0, eventSeen: false, deliveryAccepted: false };
+const NOTHING = { install: false, webhook: false, event: false, delivery: false };
 
 /** Whether the project's webhooks work; without the Developer app, how to get some. */
 export function OverviewPage() {
@@ -18,7 +18,7 @@ export function OverviewPage() {
 				Developer app has everything you need for that.
 				<RoleNote needs="owner">install it</RoleNote>
 			</PageHeader>
-			<FirstHour projectId={id} facts={NOTHING} firstWebhookId={null} />
+			<FirstHour projectId={id} done={NOTHING} firstWebhookId={null} />
 		</Page>
 	);
 }

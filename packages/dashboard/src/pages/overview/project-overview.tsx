@@ -8,7 +8,6 @@ import { useSession } from "../../api/session.ts";
 import { type StatsBucket, type StatsRange, statsQuery } from "../../api/stats.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { deliveriesWaiting, holdOf, isOlderThanLog, waitingSince } from "../../lib/health/health-facts.ts";
-import { checklist } from "../../lib/health/health-figures.ts";
 import { projectSentence } from "../../lib/health/project-words.ts";
 import { webhookName } from "../../lib/health/webhook-name.ts";
 import { waitWords } from "../../lib/health/webhook-words.ts";
@@ -26,7 +25,7 @@ import { IncidentsSection } from "../webhook/activity/incidents-section.tsx";
 import { WaitingList } from "../webhook/activity/waiting-list.tsx";
 import { FailingList, type FailingWebhook } from "./failing-list.tsx";
 import { FigureTiles } from "./figure-tiles.tsx";
-import { FirstHour } from "./first-hour.tsx";
+import { FirstHour, nextStep } from "./first-hour.tsx";
 import { validateOverviewSearch } from "./search.ts";
 
 const WAITING_SHOWN = 6;
@@ -68,11 +67,11 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 		(sum, { waiting: { count, tests } }) => ({ count: sum.count + count, tests: sum.tests + tests }),
 		{ count: 0, tests: 0 },
 	);
-	const facts = {
-		appInstalled: true,
-		webhooks: active.length,
-		eventSeen: anySeen === true || (month.data?.total.events ?? 0) > 0 || (newest.data?.length ?? 0) > 0,
-		deliveryAccepted: (healths.data ?? []).some(({ last_delivered_at }) => last_delivered_at !== null),
+	const done = {
+		install: true,
+		webhook: active.length > 0,
+		event: anySeen === true || (month.data?.total.events ?? 0) > 0 || (newest.data?.length ?? 0) > 0,
+		delivery: (healths.data ?? []).some(({ last_delivered_at }) => last_delivered_at !== null),
 	};
 	// Until then, a late section would push down the others. Failed requests don't hold up the page.
 	const isLate = (query: { isPending: boolean; failureCount: number }) => query.isPending && query.failureCount === 0;
@@ -83,7 +82,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 	const isBeginning =
 		known &&
 		(anySeen === true || (month.data !== undefined && newest.data !== undefined)) &&
-		checklist(facts).next !== null &&
+		nextStep(done) !== undefined &&
 		// What an older one has seen is no longer in the log.
 		!healths.data.some((health) => isOlderThanLog(byId.get(health.webhook_id) ?? {}, health));
 	const show = (next: StatsRange) => void navigate({ search: next === "day" ? {} : { range: next }, replace: true });
@@ -123,7 +122,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 					onRetry={() => Promise.all([webhooks, healths, stats, waiting, incidents].map((query) => query.refetch()))}
 				/>
 			)}
-			{isBeginning ? <FirstHour projectId={projectId} facts={facts} firstWebhookId={active[0]?.id ?? null} /> : null}
+			{isBeginning ? <FirstHour projectId={projectId} done={done} firstWebhookId={active[0]?.id ?? null} /> : null}
 			{failing.length === 0 ? null : (
 				<FailingList projectId={projectId} failing={failing} ongoing={ongoing} now={now} />
 			)}
