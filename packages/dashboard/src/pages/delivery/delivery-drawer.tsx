@@ -2,7 +2,6 @@ import { Skeleton, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
 import { use, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { AttemptSummary } from "../../api/attempts.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { headline } from "../../lib/attempts/attempt-words.ts";
@@ -28,7 +27,7 @@ import { useLogsSearch } from "../logs/use-logs-search.ts";
 import classes from "./delivery.module.css";
 import { stateOf } from "./delivery-state.ts";
 import { DeliveryView } from "./delivery-view.tsx";
-import { useDelivery } from "./use-delivery.ts";
+import { byPosition, type Position, useDelivery } from "./use-delivery.ts";
 import { useReplay } from "./use-replay.tsx";
 import { useTitleWhile } from "./use-title-while.ts";
 
@@ -172,11 +171,6 @@ export function DeliveryDrawer() {
 		</Drawer>
 	);
 }
-
-type Position = Pick<AttemptSummary, "replay" | "attempt">;
-
-/** In the order in which a delivery's attempts are made. */
-const byPosition = (one: Position, other: Position) => one.replay - other.replay || one.attempt - other.attempt;
 
 /** The same size as the content. */
 const Loading = () => (

@@ -25,6 +25,7 @@ import type { StandingState } from "./delivery-state.ts";
 import { DismissButton } from "./dismiss-button.tsx";
 import { RequestSection } from "./request-section.tsx";
 import { ResponseSection } from "./response-section.tsx";
+import { byPosition } from "./use-delivery.ts";
 import { Verdict } from "./verdict.tsx";
 
 interface DeliveryViewProps {
@@ -54,9 +55,7 @@ export function DeliveryView(props: DeliveryViewProps) {
 	const deleted = gone?.find(({ id }) => id === attempt.webhook_id);
 	const { hold } = state;
 	const lines = useMemo(() => buildTrack(attempts, delivery, plan, hold), [attempts, delivery, plan, hold]);
-	const isFollowed = attempts.some(
-		(one) => one.replay > attempt.replay || (one.replay === attempt.replay && one.attempt > attempt.attempt),
-	);
+	const isFollowed = attempts.some((one) => byPosition(one, attempt) > 0);
 	const line = lines.find(({ replay }) => replay === attempt.replay);
 	return (
 		<Stack gap="xl">

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type Attempt, type AttemptSummary, attemptQuery, newestAttemptsQuery } from "../../api/attempts.ts";
 import { type Delivery, type DeliveryId, deliveryQuery, WATCH_MS } from "../../api/deliveries.ts";
 
-export interface OpenDelivery {
+interface OpenDelivery {
 	/** The attempt in the address bar; undefined until it is known. */
 	readonly attempt: Attempt | undefined;
 	/** The delivery that it belongs to; null if it no longer exists, undefined until it is known. */
@@ -12,6 +12,11 @@ export interface OpenDelivery {
 	readonly error: unknown;
 	readonly retry: () => unknown;
 }
+
+export type Position = Pick<AttemptSummary, "replay" | "attempt">;
+
+/** In the order in which a delivery's attempts are made. */
+export const byPosition = (one: Position, other: Position) => one.replay - other.replay || one.attempt - other.attempt;
 
 const NONE: DeliveryId = { webhook_id: "", event_id: "" };
 /** As many attempts as a delivery lists itself. */
