@@ -1,10 +1,9 @@
-import { Text, TextInput } from "@mantine/core";
+import { Switch, Text, TextInput } from "@mantine/core";
 import { type UseFormReturnType, useForm } from "@mantine/form";
 import type { EventType } from "../../../api/model.ts";
 import { useSession } from "../../../api/session.ts";
 import { textFault } from "../../../lib/account/account-rules.ts";
 import { EventPicker } from "./event-picker.tsx";
-import { StandardSwitch } from "./standard-switch.tsx";
 import { UrlField } from "./url-field.tsx";
 import { eventsFault, urlFault } from "./webhook-faults.ts";
 
@@ -42,7 +41,7 @@ interface WebhookFieldsProps {
 
 /** Where a webhook sends, what it is called, and what it receives. */
 export function WebhookFields({ webhookId, form, description: hint, readOnly = false, onLook }: WebhookFieldsProps) {
-	const { url, description, events, standard_webhooks } = form.values;
+	const { url, description, events } = form.values;
 	const { max_description_length: max } = useSession();
 	// Characters, as the API counts them.
 	const { length } = [...description];
@@ -75,10 +74,11 @@ export function WebhookFields({ webhookId, form, description: hint, readOnly = f
 				disabled={readOnly}
 				{...(onLook && { onLook })}
 			/>
-			<StandardSwitch
-				value={standard_webhooks}
-				onChange={(next) => form.setFieldValue("standard_webhooks", next)}
+			<Switch
+				label="Standard Webhooks headers"
+				description="Also sends webhook-id, webhook-timestamp and webhook-signature, so that libraries of the Standard Webhooks specification verify requests with the same secret."
 				disabled={readOnly}
+				{...form.getInputProps("standard_webhooks", { type: "checkbox" })}
 			/>
 		</>
 	);
