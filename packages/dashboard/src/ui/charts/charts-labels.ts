@@ -1,4 +1,5 @@
-import type { StatsRange } from "../../api/stats.ts";
+import type { StatsBucket, StatsRange } from "../../api/stats.ts";
+import { formatAboutMs, formatCount } from "../../lib/text/numbers.ts";
 import { timeOfDay, utcOffset } from "../../lib/text/time.ts";
 
 const UTC_DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
@@ -22,6 +23,28 @@ export function bucketLabel(at: string, range: StatsRange, stepMs: number): stri
 		.map(isAtClockChange(from) ? (end) => `${timeOfDay(end)} (${utcOffset(end)})` : (end) => timeOfDay(end))
 		.join(" to ");
 }
+
+/** A column of a chart's data: its name, and its value in a bucket. */
+export type ChartColumn = readonly [name: string, value: (bucket: StatsBucket) => string];
+
+/** The outcomes in a chart, in the order in which they are listed. */
+export const OUTCOMES = [
+	["delivered", "Delivered"],
+	["retrying", "Retried"],
+	["failed", "Failed"],
+] as const;
+
+export const OUTCOME_COLUMNS = OUTCOMES.map(
+	([outcome, name]): ChartColumn => [name, (bucket) => formatCount(bucket[outcome])],
+);
+
+/** The response times in a chart: each as a line, which may be dashed. */
+export const TIMES = [
+	{ key: "p50_ms", name: "Median", stroke: "var(--ph-accent)", dashes: undefined },
+	{ key: "p95_ms", name: "95th percentile", stroke: "var(--ph-waiting-fill)", dashes: "5 4" },
+] as const;
+
+export const TIME_COLUMNS = TIMES.map(({ key, name }): ChartColumn => [name, (bucket) => formatAboutMs(bucket[key])]);
 
 export const RANGE_WORDS: Readonly<Record<StatsRange, { readonly label: string; readonly last: string }>> = {
 	hour: { label: "Hour", last: "the last hour" },

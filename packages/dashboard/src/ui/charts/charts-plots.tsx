@@ -1,10 +1,11 @@
 import { Box } from "@mantine/core";
 import { type MouseEvent, type PointerEvent, type ReactNode, useState } from "react";
 import type { StatsBucket, StatsRange } from "../../api/stats.ts";
+import { type Outcomes, totalOf } from "../../lib/health/health-figures.ts";
 import { axisLabels, type Scale, scaleTo } from "../../lib/text/chart-scale.ts";
-import { compactCount, formatAboutMs, formatAxisMs, formatCount } from "../../lib/text/numbers.ts";
+import { compactCount, formatAxisMs } from "../../lib/text/numbers.ts";
 import classes from "./charts.module.css";
-import { bucketLabel, tickLabel } from "./charts-labels.ts";
+import { bucketLabel, type ChartColumn, OUTCOME_COLUMNS, TIME_COLUMNS, TIMES, tickLabel } from "./charts-labels.ts";
 
 export interface PlotProps {
 	buckets: readonly StatsBucket[];
@@ -24,12 +25,12 @@ interface FrameProps extends PlotProps {
 	scale: Scale;
 	format: (value: number) => string;
 	/** What to say about the bucket under the pointer. */
-	rows: (bucket: StatsBucket) => readonly (readonly [ReactNode, string])[];
+	columns: readonly ChartColumn[];
 	children: ReactNode;
 }
 
 /** Axes, grid and tooltip around a plot. */
-function PlotFrame({ buckets, range, stepMs, scale, format, rows, onPick, children }: FrameProps) {
+function PlotFrame({ buckets, range, stepMs, scale, format, columns, onPick, children }: FrameProps) {
 	const [at, setAt] = useState<number | null>(null);
 	const pointed = at === null ? undefined : buckets[at];
 	const indexOf = ({ currentTarget, clientX }: MouseEvent<HTMLElement>) => {
@@ -75,10 +76,10 @@ function PlotFrame({ buckets, range, stepMs, scale, format, rows, onPick, childr
 						style={{ left: `${(at + 0.5) * share}%` }}
 					>
 						<span className={classes.tooltipTime}>{bucketLabel(pointed.at, range, stepMs)}</span>
-						{rows(pointed).map(([name, value]) => (
-							<span key={String(name)} className={classes.tooltipRow}>
+						{columns.map(([name, value]) => (
+							<span key={name} className={classes.tooltipRow}>
 								<span>{name}</span>
-								<strong>{value}</strong>
+								<strong>{value(pointed)}</strong>
 							</span>
 						))}
 					</div>
@@ -98,34 +99,21 @@ function PlotFrame({ buckets, range, stepMs, scale, format, rows, onPick, childr
 	);
 }
 
-type Outcome = "delivered" | "retrying" | "failed";
-
 interface OutcomesPlotProps extends PlotProps {
 	/** How each outcome is painted: a color, or a pattern's URL. */
-	fills: Readonly<Record<Outcome, string>>;
+	fills: Readonly<Record<keyof Outcomes, string>>;
 }
 
 /** From the bottom: failures first, where they are seen. */
-const STACK: readonly Outcome[] = ["failed", "retrying", "delivered"];
+const STACK: readonly (keyof Outcomes)[] = ["failed", "retrying", "delivered"];
 
 /** Attempts by outcome, stacked. */
 export function OutcomesPlot({ fills, ...plot }: OutcomesPlotProps) {
 	const { buckets } = plot;
-	const scale = scaleTo(
-		Math.max(0, ...buckets.map(({ delivered, retrying, failed }) => delivered + retrying + failed)),
-	);
+	const scale = scaleTo(Math.max(0, ...buckets.map(totalOf)));
 	const share = 100 / Math.max(1, buckets.length);
 	return (
-		<PlotFrame
-			{...plot}
-			scale={scale}
-			format={compactCount}
-			rows={({ delivered, retrying, failed }) => [
-				["Delivered", formatCount(delivered)],
-				["Retried", formatCount(retrying)],
-				["Failed", formatCount(failed)],
-			]}
-		>
+		<PlotFrame {...plot} scale={scale} format={compactCount} columns={OUTCOME_COLUMNS}>
 			<svg className={classes.layer} width="100%" height={AREA_HEIGHT} aria-hidden="true" focusable="false">
 				{buckets.map((bucket, index) => {
 					let top = AREA_HEIGHT;
@@ -150,25 +138,12 @@ export function OutcomesPlot({ fills, ...plot }: OutcomesPlotProps) {
 	);
 }
 
-const SERIES = [
-	{ name: "p50_ms", stroke: "var(--ph-accent)" },
-	{ name: "p95_ms", stroke: "var(--ph-waiting-fill)", dashes: "5 4" },
-] as const;
-
 /** Response times: the median as a line, the 95th percentile as a dashed one. */
 export function TimesPlot(plot: PlotProps) {
 	const { buckets } = plot;
 	const scale = scaleTo(Math.max(0, ...buckets.map(({ p50_ms, p95_ms }) => Math.max(p50_ms ?? 0, p95_ms ?? 0))));
 	return (
-		<PlotFrame
-			{...plot}
-			scale={scale}
-			format={formatAxisMs}
-			rows={({ p50_ms, p95_ms }) => [
-				["Median", formatAboutMs(p50_ms)],
-				["95th percentile", formatAboutMs(p95_ms)],
-			]}
-		>
+		<PlotFrame {...plot} scale={scale} format={formatAxisMs} columns={TIME_COLUMNS}>
 			{/* Stretched to the width; the strokes keep theirs. */}
 			<svg
 				className={classes.layer}
@@ -179,12 +154,12 @@ export function TimesPlot(plot: PlotProps) {
 				aria-hidden="true"
 				focusable="false"
 			>
-				{SERIES.map(({ name, stroke, ...more }) => {
-					const points = buckets.map(({ [name]: value }, index) =>
+				{TIMES.map(({ key, stroke, dashes }) => {
+					const points = buckets.map(({ [key]: value }, index) =>
 						value === null ? null : ([index + 0.5, AREA_HEIGHT * (1 - value / scale.max)] as const),
 					);
 					return (
-						<g key={name} className={classes.line} stroke={stroke}>
+						<g key={key} className={classes.line} stroke={stroke}>
 							<path
 								d={points
 									.map((point, index) => {
@@ -192,7 +167,7 @@ export function TimesPlot(plot: PlotProps) {
 										return `${index === 0 || points[index - 1] === null ? "M" : "L"}${point.join(" ")}`;
 									})
 									.join("")}
-								strokeDasharray={"dashes" in more ? more.dashes : undefined}
+								strokeDasharray={dashes}
 							/>
 							<path
 								className={classes.dots}

@@ -5,8 +5,16 @@ import { outcomesInWords, totalOf } from "../../lib/health/health-figures.ts";
 import { formatAboutMs, formatCount, formatRate } from "../../lib/text/numbers.ts";
 import { outcomeColor } from "../deliveries/outcome.tsx";
 import classes from "./charts.module.css";
-import { bucketLabel, RANGE_WORDS } from "./charts-labels.ts";
-import { AREA_HEIGHT, OutcomesPlot, TimesPlot } from "./charts-plots.tsx";
+import {
+	bucketLabel,
+	type ChartColumn,
+	OUTCOME_COLUMNS,
+	OUTCOMES,
+	RANGE_WORDS,
+	TIME_COLUMNS,
+	TIMES,
+} from "./charts-labels.ts";
+import { AREA_HEIGHT, OutcomesPlot, type PlotProps, TimesPlot } from "./charts-plots.tsx";
 
 /** The height of a plot with its axes, in pixels: the same while it loads. */
 const HEIGHT = AREA_HEIGHT + 34;
@@ -95,12 +103,24 @@ function Patterns({ id }: { id: string }) {
 	);
 }
 
-function Key({ paint, label, value }: { paint: string; label: string; value: string | null }) {
+interface KeyProps {
+	label: string;
+	value: string | null;
+	/** The sign's width; without it, there is none. */
+	width?: number;
+	/** The sign. */
+	children?: ReactNode;
+}
+
+/** An entry of a legend. */
+function Key({ label, value, width, children }: KeyProps) {
 	return (
 		<li className={classes.key}>
-			<svg width={12} height={12} aria-hidden="true" focusable="false">
-				<rect width={12} height={12} rx={3} fill={paint} />
-			</svg>
+			{width === undefined ? null : (
+				<svg width={width} height={12} aria-hidden="true" focusable="false">
+					{children}
+				</svg>
+			)}
 			<span className={classes.label}>{label}</span>
 			{value === null ? null : <strong>{value}</strong>}
 		</li>
@@ -116,11 +136,13 @@ interface OutcomesChartProps {
 	onPick?: (bucket: StatsBucket) => void;
 }
 
+const EVENTS: ChartColumn = ["Events", ({ events }) => formatCount(events)];
+
 /** Attempts by outcome over time. */
 export function OutcomesChart({ stats, withEvents = false, plain = false, onPick }: OutcomesChartProps) {
 	const id = useId();
 	const { buckets, total, range, step_ms: stepMs } = stats;
-	const newestFirst = buckets.toReversed();
+	const plot = { buckets, range, stepMs, onPick };
 	const fills = {
 		delivered: outcomeColor("delivered", "fill"),
 		retrying: `url(#${id}-retrying)`,
@@ -135,38 +157,16 @@ export function OutcomesChart({ stats, withEvents = false, plain = false, onPick
 				none="Nothing was sent in this period"
 				legend={
 					<>
-						<Key paint={fills.delivered} label="Delivered" value={plain ? null : formatCount(total.delivered)} />
-						<Key paint={fills.retrying} label="Retried" value={plain ? null : formatCount(total.retrying)} />
-						<Key paint={fills.failed} label="Failed" value={plain ? null : formatCount(total.failed)} />
-						{plain ? null : (
-							<li className={classes.key}>
-								<span className={classes.label}>Success</span>
-								<strong>{formatRate(total.success_rate)}</strong>
-							</li>
-						)}
+						{OUTCOMES.map(([outcome, label]) => (
+							<Key key={outcome} label={label} value={plain ? null : formatCount(total[outcome])} width={12}>
+								<rect width={12} height={12} rx={3} fill={fills[outcome]} />
+							</Key>
+						))}
+						{plain ? null : <Key label="Success" value={formatRate(total.success_rate)} />}
 					</>
 				}
-				plot={<OutcomesPlot buckets={buckets} range={range} stepMs={stepMs} fills={fills} onPick={onPick} />}
-				table={
-					<Figures
-						onPick={
-							onPick === undefined
-								? undefined
-								: (row) => {
-										const bucket = newestFirst[row];
-										if (bucket !== undefined) onPick(bucket);
-									}
-						}
-						head={["Time", ...(withEvents ? ["Events"] : []), "Delivered", "Retried", "Failed"]}
-						rows={newestFirst.map((bucket) => [
-							bucketLabel(bucket.at, range, stepMs),
-							...(withEvents ? [formatCount(bucket.events)] : []),
-							formatCount(bucket.delivered),
-							formatCount(bucket.retrying),
-							formatCount(bucket.failed),
-						])}
-					/>
-				}
+				plot={<OutcomesPlot {...plot} fills={fills} />}
+				table={<Figures {...plot} columns={withEvents ? [EVENTS, ...OUTCOME_COLUMNS] : OUTCOME_COLUMNS} />}
 			/>
 		</>
 	);
@@ -175,6 +175,7 @@ export function OutcomesChart({ stats, withEvents = false, plain = false, onPick
 /** Response times over time. */
 export function TimesChart({ stats }: { stats: Stats }) {
 	const { buckets, total, range, step_ms: stepMs } = stats;
+	const plot = { buckets, range, stepMs };
 	const none = total.p50_ms === null;
 	const words = none
 		? `No response times in ${RANGE_WORDS[range].last}.`
@@ -184,87 +185,53 @@ export function TimesChart({ stats }: { stats: Stats }) {
 			words={words}
 			empty={none}
 			none="No responses in this period"
-			legend={
-				<>
-					<LineKey label="Median" value={formatAboutMs(total.p50_ms)} stroke="var(--ph-accent)" />
-					<LineKey label="95th percentile" value={formatAboutMs(total.p95_ms)} stroke="var(--ph-waiting-fill)" dashed />
-				</>
-			}
-			plot={<TimesPlot buckets={buckets} range={range} stepMs={stepMs} />}
-			table={
-				<Figures
-					head={["Time", "Median", "95th percentile"]}
-					rows={buckets
-						.toReversed()
-						.map((bucket) => [
-							bucketLabel(bucket.at, range, stepMs),
-							formatAboutMs(bucket.p50_ms),
-							formatAboutMs(bucket.p95_ms),
-						])}
-				/>
-			}
+			legend={TIMES.map(({ key, name, stroke, dashes }) => (
+				<Key key={key} label={name} value={formatAboutMs(total[key])} width={20}>
+					<path d="M1 6H19" stroke={stroke} strokeWidth={2.5} strokeDasharray={dashes} />
+				</Key>
+			))}
+			plot={<TimesPlot {...plot} />}
+			table={<Figures {...plot} columns={TIME_COLUMNS} />}
 		/>
 	);
 }
 
-function LineKey({
-	label,
-	value,
-	stroke,
-	dashed = false,
-}: {
-	label: string;
-	value: string;
-	stroke: string;
-	dashed?: boolean;
-}) {
-	return (
-		<li className={classes.key}>
-			<svg width={20} height={12} aria-hidden="true" focusable="false">
-				<path d="M1 6H19" stroke={stroke} strokeWidth={2.5} strokeDasharray={dashed ? "5 4" : undefined} />
-			</svg>
-			<span className={classes.label}>{label}</span>
-			<strong>{value}</strong>
-		</li>
-	);
-}
-
-interface FiguresProps {
-	head: readonly string[];
-	/** Newest first, like all lists: there are more than fit. */
-	rows: readonly (readonly string[])[];
-	/** Opens what a row consists of. */
-	onPick?: ((row: number) => void) | undefined;
-}
-
-function Figures({ head, rows, onPick }: FiguresProps) {
+/** A chart's data as a table, newest first, like all lists: there are more rows than fit. */
+function Figures({ buckets, range, stepMs, columns, onPick }: PlotProps & { columns: readonly ChartColumn[] }) {
 	return (
 		<Table className={classes.table} verticalSpacing={4} horizontalSpacing="sm">
 			<Table.Thead>
 				<Table.Tr>
-					{head.map((name, index) => (
-						<Table.Th key={name} scope="col" ta={index === 0 ? "left" : "right"}>
+					<Table.Th scope="col">Time</Table.Th>
+					{columns.map(([name]) => (
+						<Table.Th key={name} scope="col" ta="right">
 							{name}
 						</Table.Th>
 					))}
 				</Table.Tr>
 			</Table.Thead>
 			<Table.Tbody>
-				{rows.map((row, number) => (
-					<Table.Tr key={row[0]}>
-						{row.map((value, index) => (
-							<Table.Td key={head[index]} ta={index === 0 ? "left" : "right"}>
-								{index === 0 && onPick !== undefined ? (
-									<Anchor component="button" type="button" size="xs" onClick={() => onPick(number)}>
-										{value}
-									</Anchor>
+				{buckets.toReversed().map((bucket) => {
+					const time = bucketLabel(bucket.at, range, stepMs);
+					return (
+						<Table.Tr key={bucket.at}>
+							<Table.Td>
+								{onPick === undefined ? (
+									time
 								) : (
-									value
+									<Anchor component="button" type="button" size="xs" onClick={() => onPick(bucket)}>
+										{time}
+									</Anchor>
 								)}
 							</Table.Td>
-						))}
-					</Table.Tr>
-				))}
+							{columns.map(([name, value]) => (
+								<Table.Td key={name} ta="right">
+									{value(bucket)}
+								</Table.Td>
+							))}
+						</Table.Tr>
+					);
+				})}
 			</Table.Tbody>
 		</Table>
 	);
