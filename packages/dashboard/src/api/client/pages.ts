@@ -17,7 +17,7 @@ type ItemOf<P extends ListPath> =
 /** The largest `limit` that the API accepts. */
 const LARGEST_PAGE = 200;
 
-interface Page<Item> {
+export interface Page<Item> {
 	readonly data: readonly Item[];
 	readonly next_cursor: string | null;
 	readonly searched?: Searched;

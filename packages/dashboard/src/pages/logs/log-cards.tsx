@@ -7,7 +7,7 @@ import { SkeletonRows } from "../../ui/page/states.tsx";
 import { When } from "../../ui/when.tsx";
 import { NameCell, SelectBox } from "./attempts/attempt-cells.tsx";
 import classes from "./attempts/attempts.module.css";
-import type { Selection } from "./use-selection.ts";
+import type { LogRows } from "./log-table.tsx";
 
 const SKELETONS = 6;
 const CARD_HEIGHT = 118;
@@ -27,17 +27,9 @@ interface CardParts {
 	readonly next: ReactNode;
 }
 
-interface LogCardsProps<Row> {
+interface LogCardsProps<Row> extends Omit<LogRows<Row>, "nameOf" | "stateOf" | "hrefOf"> {
 	label: string;
-	/** Undefined while they load. */
-	rows: readonly Row[] | undefined;
 	keyOf: (row: Row) => string;
-	openKey: string | null;
-	isNew: (row: Row) => boolean;
-	onOpen: (row: Row) => void;
-	/** Keys for the focused row. */
-	keys: Readonly<Record<string, (row: Row) => void>>;
-	selection: Selection;
 	partsOf: (row: Row) => CardParts;
 }
 

@@ -1,6 +1,5 @@
 import { Outlet } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Searched } from "../../api/attempts.ts";
 import type { DeliveryId } from "../../api/deliveries.ts";
 import { RoleNote } from "../../ui/account/for-role.tsx";
 import { LoadMore } from "../../ui/page/load-more.tsx";
@@ -17,28 +16,8 @@ import { isFiltered, type LogsSearch, viewOf } from "./search.ts";
 import { HeldNote } from "./states/held-note.tsx";
 import { NothingMatches, NothingYet, SearchedNote } from "./states/log-states.tsx";
 import type { useLogPage } from "./use-log-page.ts";
+import type { ShownList } from "./use-shown-list.ts";
 import { ViewSwitch } from "./view-switch.tsx";
-
-/** A list of the log as the frame shows it. */
-export interface ShownList<Row> {
-	/** Newest first; undefined until they are known. */
-	readonly rows: readonly Row[] | undefined;
-	readonly error: unknown;
-	readonly retry: () => unknown;
-	/** How much of the log was searched for order ids or customers; null without such a filter. */
-	readonly searched: Searched | null;
-	/** Whether the rows are still those of the previous filter. */
-	readonly outdated: boolean;
-	/** Whether the list is paused although pages update live. */
-	readonly still: boolean;
-	/** Whether a row arrived while the page was open. */
-	readonly isNew: (row: Row) => boolean;
-	readonly hasMore: boolean;
-	readonly loadingMore: boolean;
-	/** Why older rows couldn't be loaded; null unless that was tried last. */
-	readonly moreError: unknown;
-	readonly loadMore: () => unknown;
-}
 
 /** Deliveries that someone asks to replay, and how the question names them. */
 export interface Asked {

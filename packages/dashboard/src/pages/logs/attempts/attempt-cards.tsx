@@ -1,18 +1,18 @@
+import type { ListedAttempt } from "../../../api/attempts.ts";
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { rowWords } from "../../../lib/attempts/event-words.ts";
 import { formatMs } from "../../../lib/text/numbers.ts";
 import { attemptOutcome, Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { LogCards } from "../log-cards.tsx";
+import type { LogRows } from "../log-table.tsx";
 import { EventCell, isPending, NextRetryCell } from "./attempt-cells.tsx";
-import type { AttemptsProps } from "./attempts-table.tsx";
 
 /** The log's attempts as cards. */
-export const AttemptCards = ({ nameOf, stateOf, openId, ...props }: AttemptsProps) => (
+export const AttemptCards = ({ nameOf, stateOf, ...props }: LogRows<ListedAttempt>) => (
 	<LogCards
 		{...props}
 		label="Attempts"
 		keyOf={({ id }) => id}
-		openKey={openId}
 		partsOf={(attempt) => ({
 			attempt,
 			what: rowWords(attempt, nameOf(attempt.webhook_id)),

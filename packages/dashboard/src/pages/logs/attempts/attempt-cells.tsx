@@ -37,8 +37,10 @@ export const SelectBox = memo(function SelectBox({ row, what, checked, onSet }: 
 	);
 });
 
+export type SelectableRow = Parameters<typeof rowWords>[0] & Pick<AttemptSummary, "webhook_id">;
+
 /** The column for selecting rows, except those without an attempt. */
-export function selectColumn<Row extends Parameters<typeof rowWords>[0] & Pick<AttemptSummary, "webhook_id">>(
+export function selectColumn<Row extends SelectableRow>(
 	rows: readonly Row[],
 	selection: Selection,
 	attemptOf: (row: Row) => AttemptSummary | null,

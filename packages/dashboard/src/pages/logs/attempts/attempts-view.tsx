@@ -15,13 +15,14 @@ import { copyCurl } from "../actions/copy-curl.ts";
 import { useRetry } from "../actions/use-retry.ts";
 import { logSentence } from "../filters/filter-words.ts";
 import { type Asked, LogFrame } from "../log-frame.tsx";
+import type { LogRows } from "../log-table.tsx";
 import { LogToolbar, NewerButton } from "../log-toolbar.tsx";
 import { holdIn, REFUSALS, sendableOf, uniqueDeliveries } from "../sendable.ts";
 import { AheadNotice } from "../states/log-states.tsx";
 import { useLogPage, useNames } from "../use-log-page.ts";
 import { AttemptCards } from "./attempt-cards.tsx";
 import { isPending } from "./attempt-cells.tsx";
-import { type AttemptsProps, AttemptsTable } from "./attempts-table.tsx";
+import { AttemptsTable } from "./attempts-table.tsx";
 import { useLog } from "./use-log.ts";
 
 /** The log by attempts: each request and its response. */
@@ -60,12 +61,12 @@ export function AttemptsView() {
 
 	const selected = rows?.filter(({ id }) => selection.has(id)) ?? [];
 	const sendable = sendableOf(selected, isPending, stateOf);
-	const attempts: AttemptsProps = {
+	const attempts: LogRows<ListedAttempt> = {
 		rows,
 		nameOf,
 		stateOf,
 		selection,
-		openId: attemptId,
+		openKey: attemptId,
 		isNew: log.isNew,
 		onOpen: ({ id }) => open(id),
 		hrefOf: ({ id }) => page.hrefOf(id),

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useMemo } from "react";
-import type { DeliverySummary } from "../../../api/deliveries.ts";
+import { type DeliverySummary, deliveryKey } from "../../../api/deliveries.ts";
 import { useProjectId, useRole } from "../../../api/session.ts";
 import { rowWords } from "../../../lib/attempts/event-words.ts";
 import { dueWords } from "../../../lib/text/time.ts";
@@ -9,80 +9,42 @@ import { CancelTest } from "../../../ui/deliveries/cancel-test.tsx";
 import { Outcome } from "../../../ui/deliveries/outcome.tsx";
 import { RetryNow } from "../../../ui/deliveries/retry-now.tsx";
 import { TrackMini } from "../../../ui/deliveries/track-mini.tsx";
-import { type Column, DataTable } from "../../../ui/page/data-table.tsx";
+import type { Column } from "../../../ui/page/data-table.tsx";
 import { When } from "../../../ui/when.tsx";
-import { EventDetails, NameCell, ResponseCell, selectColumn } from "../attempts/attempt-cells.tsx";
+import { EventDetails, NameCell, ResponseCell } from "../attempts/attempt-cells.tsx";
 import { AttemptLink } from "../attempts/attempt-link.tsx";
 import classes from "../attempts/attempts.module.css";
 import type { NameOf } from "../filters/filter-words.ts";
+import { type LogRows, LogTable } from "../log-table.tsx";
 import { holdIn, type SendState } from "../sendable.ts";
-import type { Selection } from "../use-selection.ts";
-import { seriesKey } from "./use-deliveries.ts";
+
+/** Tells series apart. */
+export const seriesKey = (row: DeliverySummary) => `${deliveryKey(row)} ${row.replay}`;
 
 type RowActions = Pick<DeliveriesProps, "onReplay" | "onRetried">;
 
-export interface DeliveriesProps {
-	/** Undefined while they load. */
-	rows: readonly DeliverySummary[] | undefined;
-	nameOf: NameOf;
-	stateOf: (webhookId: string) => SendState;
-	selection: Selection;
-	/** The delivery in the drawer; null while it is closed. */
-	openKey: string | null;
-	isNew: (row: DeliverySummary) => boolean;
-	onOpen: (row: DeliverySummary) => void;
+export interface DeliveriesProps extends LogRows<DeliverySummary> {
 	onReplay: (row: DeliverySummary) => void;
 	onRetried: () => void;
-	/** Where a row opens in another tab. */
-	hrefOf: (row: DeliverySummary) => string;
-	/** Keys for the focused row. */
-	keys: Readonly<Record<string, (row: DeliverySummary) => void>>;
 }
 
-const SKELETON_ROWS = 12;
 /** In pixels: room for the longest type. */
 const EVENT_WIDTH = 178;
-/** In pixels; if narrower, the table scrolls. */
-const MIN_WIDTH = 940;
+
+const lastAttemptOf = (row: DeliverySummary) => row.last_attempt;
 
 /** The log by deliveries: a row for each, however many attempts it took. */
-export function DeliveriesTable({
-	rows,
-	nameOf,
-	stateOf,
-	selection,
-	openKey,
-	onReplay,
-	onRetried,
-	...rest
-}: DeliveriesProps) {
-	// There is nothing that others could do with a selection.
+export function DeliveriesTable({ stateOf, onReplay, onRetried, ...props }: DeliveriesProps) {
+	const { nameOf } = props;
 	const selects = useRole().may("developer");
-	const stable = useMemo(
+	const columns = useMemo(
 		() => columnsOf(nameOf, stateOf, { onReplay, onRetried }, selects),
 		[nameOf, stateOf, onReplay, onRetried, selects],
 	);
-	const columns = useMemo(
-		() => (selects ? [selectColumn(rows ?? [], selection, (row) => row.last_attempt, nameOf), ...stable] : stable),
-		[rows, selects, selection, stable, nameOf],
-	);
-	return (
-		<DataTable
-			label="Deliveries"
-			columns={columns}
-			rows={rows}
-			rowKey={seriesKey}
-			openKey={openKey}
-			skeletonRows={SKELETON_ROWS}
-			dense
-			uniform
-			minWidth={MIN_WIDTH}
-			{...rest}
-		/>
-	);
+	return <LogTable label="Deliveries" columns={columns} rowKey={seriesKey} attemptOf={lastAttemptOf} {...props} />;
 }
 
-/** All columns except the one for selecting, which changes far more often. */
+/** @param selects whether there is a column for selecting rows */
 const columnsOf = (
 	nameOf: NameOf,
 	stateOf: (id: string) => SendState,

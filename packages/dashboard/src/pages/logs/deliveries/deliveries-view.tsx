@@ -1,7 +1,7 @@
 import { VisuallyHidden } from "@mantine/core";
 import { IconCheck, IconPlayerTrackNext, IconReload } from "@tabler/icons-react";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import type { DeliveryId, DeliverySummary } from "../../../api/deliveries.ts";
+import { type DeliveryId, type DeliverySummary, deliveriesQuery } from "../../../api/deliveries.ts";
 import { deliveryWords } from "../../../lib/attempts/event-words.ts";
 import { HOLDS } from "../../../lib/text/hold.ts";
 import { plural } from "../../../lib/text/numbers.ts";
@@ -12,19 +12,24 @@ import { DismissSelected } from "../actions/dismiss-selected.tsx";
 import { useRetry } from "../actions/use-retry.ts";
 import { type Asked, LogFrame } from "../log-frame.tsx";
 import { LogToolbar } from "../log-toolbar.tsx";
-import { isFiltered } from "../search.ts";
+import { deliveryFilter, isFiltered } from "../search.ts";
 import { holdIn, REFUSALS, sendableOf, uniqueDeliveries } from "../sendable.ts";
 import { useLogPage, useNames } from "../use-log-page.ts";
-import { type DeliveriesProps, DeliveriesTable, isOpen } from "./deliveries-table.tsx";
+import { useShownList } from "../use-shown-list.ts";
+import { type DeliveriesProps, DeliveriesTable, isOpen, seriesKey } from "./deliveries-table.tsx";
 import { DeliveryCards } from "./delivery-cards.tsx";
-import { seriesKey, useDeliveries } from "./use-deliveries.ts";
 
 /** The log by deliveries: each event on its way to a webhook, with what became of it. */
 export function DeliveriesView() {
 	const page = useLogPage();
 	const { projectId, search, attemptId, may, selection, open } = page;
 	const [following, follow] = useFollowing();
-	const list = useDeliveries(projectId, search, (page.isRead && !following) || selection.size > 0);
+	const list = useShownList<DeliverySummary>(
+		deliveriesQuery(projectId, deliveryFilter(search)),
+		search,
+		(page.isRead && !following) || selection.size > 0,
+		({ last_attempt }) => last_attempt?.id,
+	);
 	const [asked, setAsked] = useState<Asked | null>(null);
 	const [dismissed, setDismissed] = useState<readonly DeliveryId[] | null>(null);
 	const { rows, loadMore } = list;

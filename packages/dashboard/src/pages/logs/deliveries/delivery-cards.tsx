@@ -1,8 +1,14 @@
 import { responseWords } from "../../../lib/attempts/attempt-words.ts";
 import { rowWords } from "../../../lib/attempts/event-words.ts";
 import { LogCards } from "../log-cards.tsx";
-import { type DeliveriesProps, DeliveryEvent, DeliveryState, isOpen, NextRetry } from "./deliveries-table.tsx";
-import { seriesKey } from "./use-deliveries.ts";
+import {
+	type DeliveriesProps,
+	DeliveryEvent,
+	DeliveryState,
+	isOpen,
+	NextRetry,
+	seriesKey,
+} from "./deliveries-table.tsx";
 
 /** The list of deliveries as cards. */
 export const DeliveryCards = ({ nameOf, stateOf, onReplay, onRetried, ...props }: DeliveriesProps) => (

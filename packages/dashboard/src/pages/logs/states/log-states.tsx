@@ -24,6 +24,7 @@ const EXAMPLE = {
 	nameOf: () => EXAMPLE_WEBHOOK_NAME,
 	stateOf: () => "active" as const,
 	selection: NO_SELECTION,
+	openKey: null,
 	isNew: () => false,
 	onOpen: () => {},
 	hrefOf: () => "#",
@@ -57,15 +58,9 @@ export function NothingYet({ projectId, view, narrow }: NothingYetProps) {
 			}
 			preview={
 				narrow ? undefined : isOfAttempts ? (
-					<AttemptsTable rows={EXAMPLE_ATTEMPTS} openId={null} {...EXAMPLE} />
+					<AttemptsTable rows={EXAMPLE_ATTEMPTS} {...EXAMPLE} />
 				) : (
-					<DeliveriesTable
-						rows={EXAMPLE_DELIVERIES}
-						openKey={null}
-						onReplay={() => {}}
-						onRetried={() => {}}
-						{...EXAMPLE}
-					/>
+					<DeliveriesTable rows={EXAMPLE_DELIVERIES} onReplay={() => {}} onRetried={() => {}} {...EXAMPLE} />
 				)
 			}
 		>
