@@ -1,5 +1,5 @@
 import { Box } from "@mantine/core";
-import { inertText } from "../lib/text/json-text-inert.ts";
+import { inertText } from "../lib/text/inert-text.ts";
 import classes from "./code-block.module.css";
 import { Copy } from "./copy.tsx";
 

@@ -5,7 +5,7 @@ import { type KeyboardEvent, useState } from "react";
 import type { SessionProject } from "../../api/model.ts";
 import { useSession } from "../../api/session.ts";
 import { ROLE_WORDS } from "../../lib/account/roles.ts";
-import { stepIndex } from "../../lib/keys.ts";
+import { stepIndex } from "../../lib/keyboard.ts";
 import { matchSentence } from "../../lib/text/numbers.ts";
 import { findProjects, MANY_PROJECTS } from "../../pages/projects/search.ts";
 import { useProjects } from "../../pages/projects/use-projects.ts";

@@ -1,5 +1,5 @@
 import { shortId } from "../text/ids.ts";
-import { inertText } from "../text/json-text-inert.ts";
+import { inertText } from "../text/inert-text.ts";
 import { isolated } from "../text/names.ts";
 
 /** What names an event to people. */

@@ -1,5 +1,5 @@
 import { cutEnd } from "../text/cut.ts";
-import { inertText } from "../text/json-text-inert.ts";
+import { inertText } from "../text/inert-text.ts";
 import { parseJson } from "../text/parse-json.ts";
 
 /** Characters shown. */

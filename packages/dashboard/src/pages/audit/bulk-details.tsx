@@ -12,7 +12,7 @@ import { filterPhrase, type NameOf } from "../logs/filters/filter-words.ts";
 import type { LogsSearch } from "../logs/search.ts";
 import { useNames } from "../logs/use-log-page.ts";
 import classes from "./audit.module.css";
-import { type AuditedFilter, auditedFilterOf, deliveriesSearch, isMore } from "./audit-filter.ts";
+import { type AuditedFilter, auditedFilterOf, deliveriesSearch, isMore } from "./audited-filter.ts";
 
 /** The webhook of an action on one delivery, whose target is only the event; nothing for other actions. */
 export function DeliveryWebhook({ entry: { target, detail } }: { entry: AuditEntry }) {

@@ -1,7 +1,7 @@
 import { Box, Button, Group, SegmentedControl, Text } from "@mantine/core";
 import { Fragment, useMemo, useState } from "react";
+import { inertText } from "../../lib/text/inert-text.ts";
 import { jsonLines, prettyJson } from "../../lib/text/json-text.ts";
-import { inertText } from "../../lib/text/json-text-inert.ts";
 import { formatBytes } from "../../lib/text/numbers.ts";
 import { Copy } from "../../ui/copy.tsx";
 import classes from "./body-view.module.css";

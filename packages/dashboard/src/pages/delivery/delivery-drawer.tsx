@@ -10,7 +10,7 @@ import { referencesOf } from "../../lib/attempts/references.ts";
 import { seriesLength } from "../../lib/attempts/track.ts";
 import { holdOf } from "../../lib/health/health-facts.ts";
 import { webhookName } from "../../lib/health/webhook-name.ts";
-import { stepIndex } from "../../lib/keys.ts";
+import { stepIndex } from "../../lib/keyboard.ts";
 import { Breakable } from "../../ui/breakable.tsx";
 import { EventMark } from "../../ui/deliveries/event-mark.tsx";
 import { Outcome } from "../../ui/deliveries/outcome.tsx";

@@ -10,7 +10,7 @@ import { deletedWebhooksQuery, type Webhook } from "../../api/webhooks.ts";
 import type { References } from "../../lib/attempts/references.ts";
 import { buildTrack } from "../../lib/attempts/track.ts";
 import { deletedName, webhookName } from "../../lib/health/webhook-name.ts";
-import { inertText } from "../../lib/text/json-text-inert.ts";
+import { inertText } from "../../lib/text/inert-text.ts";
 import { ForRole, RoleNote } from "../../ui/account/for-role.tsx";
 import { CancelTest } from "../../ui/deliveries/cancel-test.tsx";
 import { RetryNow } from "../../ui/deliveries/retry-now.tsx";

@@ -1,5 +1,5 @@
 import { lowerFirst } from "../../lib/text/case.ts";
-import { inertText } from "../../lib/text/json-text-inert.ts";
+import { inertText } from "../../lib/text/inert-text.ts";
 import { Copy } from "../../ui/copy.tsx";
 import classes from "./delivery.module.css";
 

@@ -3,7 +3,7 @@ import { IconTerminal2 } from "@tabler/icons-react";
 import type { Attempt } from "../../api/attempts.ts";
 import { wasSent } from "../../lib/attempts/attempt-words.ts";
 import { curlCommand, signatureWords } from "../../lib/attempts/curl.ts";
-import { inertText } from "../../lib/text/json-text-inert.ts";
+import { inertText } from "../../lib/text/inert-text.ts";
 import { Copy, CopyButton } from "../../ui/copy.tsx";
 import { useNow } from "../../ui/hooks/use-now.ts";
 import { requestOf } from "../logs/actions/copy-curl.ts";

@@ -1,7 +1,7 @@
 import { Box } from "@mantine/core";
 import { type MouseEvent, type PointerEvent, type ReactNode, useState } from "react";
 import type { StatsBucket, StatsRange } from "../../api/stats.ts";
-import { type Outcomes, totalOf } from "../../lib/health/health-figures.ts";
+import { type Outcomes, totalOf } from "../../lib/health/outcomes.ts";
 import { axisLabels, type Scale, scaleTo } from "../../lib/text/chart-scale.ts";
 import { compactCount, formatAxisMs } from "../../lib/text/numbers.ts";
 import classes from "./charts.module.css";

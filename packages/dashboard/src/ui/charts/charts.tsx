@@ -1,7 +1,7 @@
 import { Anchor, Box, Center, SegmentedControl, Skeleton, Table } from "@mantine/core";
 import { type ReactNode, useId } from "react";
 import { STATS_RANGES, type Stats, type StatsBucket, type StatsRange } from "../../api/stats.ts";
-import { outcomesInWords, totalOf } from "../../lib/health/health-figures.ts";
+import { outcomesInWords, totalOf } from "../../lib/health/outcomes.ts";
 import { formatAboutMs, formatCount, formatRate } from "../../lib/text/numbers.ts";
 import { outcomeColor } from "../deliveries/outcome.tsx";
 import classes from "./charts.module.css";

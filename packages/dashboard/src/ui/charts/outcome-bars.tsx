@@ -1,5 +1,5 @@
 import { Tooltip } from "@mantine/core";
-import { type Outcomes, outcomesInWords, sumOutcomes, totalOf } from "../../lib/health/health-figures.ts";
+import { type Outcomes, outcomesInWords, sumOutcomes, totalOf } from "../../lib/health/outcomes.ts";
 import { outcomeColor } from "../deliveries/outcome.tsx";
 import classes from "./outcome-bars.module.css";
 

@@ -1,6 +1,6 @@
 import { VisuallyHidden } from "@mantine/core";
 import { shortOrderId } from "../../lib/text/ids.ts";
-import { inertText } from "../../lib/text/json-text-inert.ts";
+import { inertText } from "../../lib/text/inert-text.ts";
 import { isolated } from "../../lib/text/names.ts";
 import classes from "./order-id.module.css";
 

@@ -1,5 +1,5 @@
 import { type KeyboardEvent as ReactKeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
-import { stepIndex } from "../../lib/keys.ts";
+import { stepIndex } from "../../lib/keyboard.ts";
 import { useShortcuts } from "./use-shortcuts.ts";
 
 interface ListKeysOptions<Item> {

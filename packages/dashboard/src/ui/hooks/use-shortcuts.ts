@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { isTyping } from "../../lib/keys.ts";
+import { isTyping } from "../../lib/keyboard.ts";
 import { useKeyClaims } from "./key-claims.ts";
 import { isDialogOpen, isMenuOpen, isOverlayOpen } from "./use-overlay.ts";
 import { areSingleKeysOn } from "./use-single-keys.ts";

@@ -1,5 +1,5 @@
 /** Receivers that are missing, down or failing, recognized by the pages of frameworks, proxies and hosting services. */
-import { inertText } from "../../text/json-text-inert.ts";
+import { inertText } from "../../text/inert-text.ts";
 import { isOpen, once, onceFixed, SETTINGS } from "./failure.ts";
 import { type AdviceRule, among, says } from "./rule.ts";
 

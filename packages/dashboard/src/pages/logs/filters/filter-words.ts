@@ -1,7 +1,7 @@
 import type { AttemptCount, Span } from "../../../api/attempts.ts";
 import { type AttemptStatus, ERROR_LABELS } from "../../../lib/attempts/attempt-words.ts";
 import { shortId } from "../../../lib/text/ids.ts";
-import { inertText } from "../../../lib/text/json-text-inert.ts";
+import { inertText } from "../../../lib/text/inert-text.ts";
 import { listWithOr } from "../../../lib/text/list.ts";
 import { isolated } from "../../../lib/text/names.ts";
 import { formatCount } from "../../../lib/text/numbers.ts";

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { EventMatch } from "../../../api/events.ts";
 import { useProjectId } from "../../../api/session.ts";
-import { inertText } from "../../../lib/text/json-text-inert.ts";
+import { inertText } from "../../../lib/text/inert-text.ts";
 import { Breakable } from "../../../ui/breakable.tsx";
 import { Ident } from "../../../ui/ident.tsx";
 import { When } from "../../../ui/when.tsx";

@@ -1,7 +1,7 @@
 import { Button, Group, Loader, Text } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useProjectId } from "../../../api/session.ts";
-import { inertText } from "../../../lib/text/json-text-inert.ts";
+import { inertText } from "../../../lib/text/inert-text.ts";
 import { isolated } from "../../../lib/text/names.ts";
 import { formatCount, plural } from "../../../lib/text/numbers.ts";
 import { shortTime } from "../../../lib/text/time.ts";

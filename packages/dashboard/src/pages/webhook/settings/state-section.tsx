@@ -5,7 +5,7 @@ import { webhookHealthQuery } from "../../../api/health.ts";
 import { pendingOf, pendingWords } from "../../../lib/attempts/pending.ts";
 import { isAre } from "../../../lib/text/numbers.ts";
 import { Section } from "../../../ui/page/page.tsx";
-import { PauseDialog, ResumeDialog } from "../resume-dialog.tsx";
+import { PauseDialog, ResumeDialog } from "../state-dialogs.tsx";
 import type { SettingsProps } from "./settings-props.ts";
 
 /** Pauses and resumes. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { inertText } from "./json-text-inert.ts";
+import { inertText } from "./inert-text.ts";
 
 it.each([
 	["plain text,\n\twith lines", "plain text,\n\twith lines"],

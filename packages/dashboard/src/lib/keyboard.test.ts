@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isTyping, stepIndex } from "./keys.ts";
+import { isTyping, stepIndex } from "./keyboard.ts";
 
 it("leaves keys to text fields only", () => {
 	expect(isTyping({ tagName: "INPUT", type: "text" })).toBe(true);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { auditedFilterOf, deliveriesSearch } from "./audit-filter.ts";
+import { auditedFilterOf, deliveriesSearch } from "./audited-filter.ts";
 
 it("reads a filter as the log's, with what was shortened", () => {
 	const whole = {

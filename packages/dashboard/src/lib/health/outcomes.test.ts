@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { outcomesInWords, sumOutcomes } from "./health-figures.ts";
+import { outcomesInWords, sumOutcomes } from "./outcomes.ts";
 
 it("adds up and says outcomes", () => {
 	const sum = sumOutcomes([
