@@ -250,7 +250,7 @@ test.describe("with long delays", () => {
 		await page.keyboard.press("?");
 		const help = page.getByRole("dialog", { name: "Keyboard" });
 		await expect(help.getByRole("button")).toBeFocused();
-		await help.getByText("This help").click();
+		await help.getByText("Show this help").click();
 		await page.keyboard.press("k");
 		await page.keyboard.press("Escape");
 		await expect(help).toHaveCount(0);

@@ -60,7 +60,7 @@ test("older rows that can't be loaded are only requested again on demand", async
 	});
 	await page.goto(dashboard.project(`/webhooks/${id}`));
 	// One legend took two lines, so its plot was lower than the other.
-	const plots = page.getByRole("tabpanel").getByRole("img", { name: / of the last 24 hours/ });
+	const plots = page.getByRole("tabpanel").getByRole("img", { name: / in the last 24 hours/ });
 	await expect(plots).toHaveCount(2);
 	const [outcomes, times] = await plots.evaluateAll((all) => all.map((plot) => plot.getBoundingClientRect()));
 	expect(outcomes!.x).toBeLessThan(times!.x);

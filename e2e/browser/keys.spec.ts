@@ -124,7 +124,7 @@ test("single keys can be switched off, in the menu of the account", async ({ das
 		await page.getByRole("menuitem", { name: "Keyboard" }).press("Enter");
 		await expect(help).toBeVisible();
 	};
-	const toggle = page.getByRole("switch", { name: "Single keys are shortcuts" });
+	const toggle = page.getByRole("switch", { name: "Single-key shortcuts" });
 	await open();
 	await expectAccessible(page);
 	await toggle.press("Space");

@@ -11,7 +11,7 @@ const KEYS = [
 	{ keys: ["r"], does: "Retry the selected or open delivery now, or replay it" },
 	{ keys: ["c"], does: "Copy its request as a curl command" },
 	{ keys: ["Esc"], does: "Close the open panel or dialog" },
-	{ keys: ["?"], does: "This help" },
+	{ keys: ["?"], does: "Show this help" },
 ] as const;
 
 /** Drawers have the library's 200. */
@@ -36,7 +36,7 @@ export function KeyboardHelp({
 			</Text>
 			<Switch
 				mb="sm"
-				label="Single keys are shortcuts"
+				label="Single-key shortcuts"
 				description="In this browser. Enter and Esc always work."
 				checked={isOn}
 				onChange={(event) => setSingleKeys(event.currentTarget.checked)}

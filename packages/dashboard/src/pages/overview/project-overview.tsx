@@ -142,7 +142,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 			/>
 			<Section
 				title="Attempts by outcome"
-				description={`Every attempt of ${RANGE_WORDS[range].last}, without tests`}
+				description={`Every attempt in ${RANGE_WORDS[range].last}, without tests`}
 				actions={<RangeControl range={range} onChange={show} />}
 			>
 				{stats.data !== undefined ? (

@@ -152,7 +152,7 @@ export function OutcomesChart({ stats, withEvents = false, plain = false, onPick
 		<>
 			<Patterns id={id} />
 			<Frame
-				words={`Attempts of ${RANGE_WORDS[range].last}: ${outcomesInWords(total)}.`}
+				words={`Attempts in ${RANGE_WORDS[range].last}: ${outcomesInWords(total)}.`}
 				empty={totalOf(total) === 0}
 				none="Nothing was sent in this period"
 				legend={
@@ -179,7 +179,7 @@ export function TimesChart({ stats }: { stats: Stats }) {
 	const none = total.p50_ms === null;
 	const words = none
 		? `No response times in ${RANGE_WORDS[range].last}.`
-		: `Response times of ${RANGE_WORDS[range].last}: median ${formatAboutMs(total.p50_ms)}, 95th percentile ${formatAboutMs(total.p95_ms)}.`;
+		: `Response times in ${RANGE_WORDS[range].last}: median ${formatAboutMs(total.p50_ms)}, 95th percentile ${formatAboutMs(total.p95_ms)}.`;
 	return (
 		<Frame
 			words={words}

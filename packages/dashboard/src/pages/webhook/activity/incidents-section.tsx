@@ -48,7 +48,7 @@ export function IncidentsSection(props: IncidentsSectionProps) {
 	return (
 		<>
 			{shown.length === 0 ? null : (
-				<Section title="Incidents" description="Outages of the last two days">
+				<Section title="Incidents" description="Outages in the last two days">
 					<ul aria-label="Incidents">
 						{shown.map(({ incident, webhook, paused }) => (
 							<li
