@@ -1,5 +1,5 @@
 import type { UseFormReturnType } from "@mantine/form";
-import { useEffect, useRef } from "react";
+import { useEffect, useEffectEvent, useRef } from "react";
 
 const textOf = (value: unknown) =>
 	typeof value === "string" ? value.trim() : JSON.stringify(Array.isArray(value) ? value.toSorted() : value);
@@ -18,17 +18,13 @@ export function useFollow<Values extends Record<string, unknown>>(
 	form: Pick<UseFormReturnType<Values>, "getValues" | "setValues" | "setInitialValues">,
 	saved: Values,
 ): void {
-	const latest = useRef(form);
 	const base = useRef(saved);
-	useEffect(() => {
-		latest.current = form;
+	const follow = useEffectEvent((next: Values) => {
+		const edited = changedOf(form.getValues(), base.current);
+		base.current = next;
+		form.setInitialValues(next);
+		form.setValues({ ...next, ...edited });
 	});
 	const text = JSON.stringify(saved);
-	useEffect(() => {
-		const next = JSON.parse(text) as Values;
-		const edited = changedOf(latest.current.getValues(), base.current);
-		base.current = next;
-		latest.current.setInitialValues(next);
-		latest.current.setValues({ ...next, ...edited });
-	}, [text]);
+	useEffect(() => follow(JSON.parse(text) as Values), [text]);
 }

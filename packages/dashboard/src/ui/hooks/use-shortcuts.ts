@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useEffectEvent } from "react";
 import { isTyping } from "../../lib/keyboard.ts";
 import { useKeyClaims } from "./key-claims.ts";
 import { isDialogOpen, isMenuOpen, isOverlayOpen } from "./use-overlay.ts";
@@ -23,23 +23,20 @@ export function useShortcuts(
 	shortcuts: Readonly<Record<string, (event: KeyboardEvent) => void>>,
 	{ inDrawers = false, first = false }: ShortcutOptions = {},
 ): void {
-	const latest = useRef(shortcuts);
-	useEffect(() => {
-		latest.current = shortcuts;
-	});
 	useKeyClaims(first ? Object.keys(shortcuts) : NONE);
+	const onKey = useEffectEvent((event: KeyboardEvent) => {
+		if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+		if (isTyping(event.target as HTMLElement | null)) return;
+		if (!areSingleKeysOn()) return;
+		if (isMenuOpen() || (inDrawers ? isDialogOpen() : isOverlayOpen())) return;
+		const act = shortcuts[event.key];
+		if (act === undefined) return;
+		event.preventDefault();
+		if (!event.repeat || MOVES.includes(event.key)) act(event);
+	});
 	useEffect(() => {
-		const onKey = (event: KeyboardEvent) => {
-			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-			if (isTyping(event.target as HTMLElement | null)) return;
-			if (!areSingleKeysOn()) return;
-			if (isMenuOpen() || (inDrawers ? isDialogOpen() : isOverlayOpen())) return;
-			const act = latest.current[event.key];
-			if (act === undefined) return;
-			event.preventDefault();
-			if (!event.repeat || MOVES.includes(event.key)) act(event);
-		};
-		document.addEventListener("keydown", onKey, first);
-		return () => document.removeEventListener("keydown", onKey, first);
-	}, [inDrawers, first]);
+		const listen = (event: KeyboardEvent) => onKey(event);
+		document.addEventListener("keydown", listen, first);
+		return () => document.removeEventListener("keydown", listen, first);
+	}, [first]);
 }
