@@ -12,7 +12,7 @@ import {
 	Paper,
 	Tooltip,
 } from "@mantine/core";
-import { plainHeader } from "../ui/plain-header.ts";
+import { plainHeader } from "../ui/drawer.tsx";
 
 /** The only accent: an inky violet, far from every color of an outcome. */
 const horn: MantineColorsTuple = [

@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { LiveProvider } from "../../api/client/live.tsx";
 import type { SessionProject } from "../../api/model.ts";
 import { useProjectId, useSession } from "../../api/session.ts";
-import { lastProject, rememberProject } from "../../lib/last-project.ts";
+import { readTab, writeTab } from "../../lib/tab-storage.ts";
 import { Drawer } from "../../ui/drawer.tsx";
 import { useHasMenu } from "../../ui/hooks/use-width.ts";
 import { AccessEndedPage, InShell, NotFoundPage } from "../fallbacks.tsx";
@@ -86,10 +86,13 @@ function Shell({ project, search }: ShellProps) {
 	);
 }
 
+/** Where a tab keeps the project that it shows, for pages outside of projects. */
+const LAST_PROJECT = "posthorn-last-project";
+
 /** Wraps pages outside of a project: the list of projects, the account. Its menu leads back to the last project. */
 export function SignedInShell() {
 	const { projects } = useSession();
-	return <Shell project={projects.find(({ id }) => id === lastProject())} />;
+	return <Shell project={projects.find(({ id }) => id === readTab(LAST_PROJECT))} />;
 }
 
 /** Wraps a project's pages, which update live. */
@@ -98,7 +101,7 @@ export function ProjectShell() {
 	const project = useSession().projects.find(({ id }) => id === projectId);
 	const [last, setLast] = useState(project);
 	if (project !== undefined && project !== last) setLast(project);
-	useEffect(() => rememberProject(projectId), [projectId]);
+	useEffect(() => void writeTab(LAST_PROJECT, projectId), [projectId]);
 	if (project === undefined) return last?.id === projectId ? <AccessEndedPage project={last} /> : <NotFoundPage />;
 	return (
 		<LiveProvider key={projectId} projectId={projectId} enabled={project.apps.includes("developer")}>

@@ -5,8 +5,14 @@ import { serverNow } from "../../text/server-time.ts";
 import { type AttemptStatus, type ResponseFacts, statusText } from "../attempt-words.ts";
 import { byStatus } from "./by-status.ts";
 import type { Advice, Failure } from "./failure.ts";
-import { ADVICE_RULES } from "./rules.ts";
+import { INTERMEDIARIES } from "./intermediaries.ts";
+import { RECEIVERS } from "./receivers.ts";
+import { REFUSALS } from "./refusals.ts";
+import type { AdviceRule } from "./rule.ts";
 import { withoutResponse } from "./without-response.ts";
+
+/** The first rule that fits counts. */
+export const ADVICE_RULES: readonly AdviceRule[] = [...REFUSALS, ...INTERMEDIARIES, ...RECEIVERS];
 
 /** The fields of an attempt that the advice needs. */
 export interface AdviceFacts extends ResponseFacts {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type AdviceFacts, adviceFor } from "./advice.ts";
-import { ADVICE_RULES } from "./rules.ts";
+import { ADVICE_RULES, type AdviceFacts, adviceFor } from "./advice.ts";
 
 const FAILED = { status: "failed", url: "https://hooks.example.com/in", response_ms: 84, error_code: null } as const;
 
