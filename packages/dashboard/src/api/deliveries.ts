@@ -102,16 +102,17 @@ export async function replayDelivery(projectId: string, id: DeliveryId): Promise
 	refresh(projectId);
 }
 
-export interface Replayed {
+/** What became of several deliveries. */
+export interface BulkResult {
 	readonly count: number;
-	/** Those that can't be replayed or retried now: their state is another, or they no longer exist. */
+	/** Those that it can't be done to now: their state is another, or they no longer exist. */
 	readonly skipped: number;
 	/** The last of them that weren't reached, because the service ran into an error. */
 	readonly left?: number;
 }
 
 /** Begins new series of 1 to {@link MAX_NAMED} deliveries; those that can't be replayed are skipped. */
-export async function replayDeliveries(projectId: string, deliveries: readonly DeliveryId[]): Promise<Replayed> {
+export async function replayDeliveries(projectId: string, deliveries: readonly DeliveryId[]): Promise<BulkResult> {
 	const path = { project_id: projectId };
 	const { count, skipped = 0, left = 0 } = await api.post(REPLAYS, { path, body: { deliveries } });
 	refresh(projectId);
@@ -125,7 +126,7 @@ export async function dismissDelivery(projectId: string, id: DeliveryId): Promis
 }
 
 /** The same for 1 to {@link MAX_NAMED} deliveries; others are skipped. */
-export async function dismissDeliveries(projectId: string, deliveries: readonly DeliveryId[]): Promise<Replayed> {
+export async function dismissDeliveries(projectId: string, deliveries: readonly DeliveryId[]): Promise<BulkResult> {
 	const path = { project_id: projectId };
 	const { count, skipped = 0 } = await api.post(DISMISSALS, { path, body: { deliveries } });
 	refresh(projectId);
@@ -153,7 +154,7 @@ export async function retryWebhook(projectId: string, webhookId: string): Promis
 }
 
 /** Makes the pending attempts of 1 to {@link MAX_NAMED} deliveries now; others are skipped. */
-export async function retryDeliveries(projectId: string, deliveries: readonly DeliveryId[]): Promise<Replayed> {
+export async function retryDeliveries(projectId: string, deliveries: readonly DeliveryId[]): Promise<BulkResult> {
 	const path = { project_id: projectId };
 	const result = await api.post("/v1/projects/{project_id}/retries", { path, body: { deliveries } });
 	refresh(projectId);

@@ -1,5 +1,5 @@
 import { Stack } from "@mantine/core";
-import { type DeliveryId, dismissDeliveries, dismissDelivery } from "../../../api/deliveries.ts";
+import { type BulkResult, type DeliveryId, dismissDeliveries, dismissDelivery } from "../../../api/deliveries.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { notifyDone, notifyUndone } from "../../../ui/notify.tsx";
@@ -49,5 +49,5 @@ export function DismissSelected({ projectId, deliveries, what, onClose }: Dismis
 	);
 }
 
-const resultInWords = ({ count, skipped }: { count: number; skipped: number }): string =>
+const resultInWords = ({ count, skipped }: BulkResult): string =>
 	`${plural(count, "failed delivery")} dismissed.${skipped === 0 ? "" : ` ${plural(skipped, "other")} skipped.`}`;

@@ -1,5 +1,5 @@
 import { Stack } from "@mantine/core";
-import { type DeliveryId, type Replayed, replayDeliveries, replayDelivery } from "../../../api/deliveries.ts";
+import { type BulkResult, type DeliveryId, replayDeliveries, replayDelivery } from "../../../api/deliveries.ts";
 import { plural } from "../../../lib/text/numbers.ts";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { HowReplaysWork } from "../../../ui/deliveries/replay-preview.tsx";
@@ -46,7 +46,7 @@ export function ReplaySelected({ projectId, deliveries, what, isSentTwice, onClo
 }
 
 /** The result: how many are being sent, and how many couldn't be replayed. */
-function resultInWords({ count, skipped, left = 0 }: Replayed): string {
+function resultInWords({ count, skipped, left = 0 }: BulkResult): string {
 	const begun = count === 0 ? "" : `${plural(count, "delivery")} sent again.`;
 	const rest =
 		skipped === 0
