@@ -3,7 +3,6 @@ import { IconSearch } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { useProjectId } from "../../api/session.ts";
-import { jumpTarget } from "../../lib/text/ids.ts";
 import { choicesOf, searchFor } from "../../pages/logs/filters/search-choices.ts";
 import { focusPage } from "../../ui/focus-page.ts";
 import { useIsClaimed } from "../../ui/hooks/key-claims.ts";
@@ -25,20 +24,17 @@ export function JumpBox() {
 	const hasKeys = useSingleKeys();
 
 	const jump = () => {
-		const { kind, id } = jumpTarget(text);
 		const [choice] = choicesOf(text);
 		if (choice === undefined) return;
-		if (kind === "unknown") {
-			const search = searchFor(choice);
-			void navigate({ to: "/p/$projectId/logs", params: { projectId }, search });
-		} else if (kind === "attempt") {
-			void navigate({ to: "/p/$projectId/logs/$attemptId", params: { projectId, attemptId: id } });
-		} else if (kind === "event") {
-			void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: { event_id: id } });
+		const { kind, value } = choice;
+		if (kind === "attempt") {
+			void navigate({ to: "/p/$projectId/logs/$attemptId", params: { projectId, attemptId: value } });
 		} else if (kind === "webhook") {
-			void navigate({ to: "/p/$projectId/webhooks/$webhookId", params: { projectId, webhookId: id } });
+			void navigate({ to: "/p/$projectId/webhooks/$webhookId", params: { projectId, webhookId: value } });
+		} else if (kind === "project") {
+			void navigate({ to: "/p/$projectId", params: { projectId: value } });
 		} else {
-			void navigate({ to: "/p/$projectId", params: { projectId: id } });
+			void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: searchFor(choice) });
 		}
 		setText("");
 		focusPage();
