@@ -45,21 +45,22 @@ function sendingSentence(
 		if (count === total) return `${allOf(total, `${other}webhooks`)} are ${state}`;
 		return `${formatCount(count)} of ${formatCount(total)} ${other}webhooks ${isAre(count)} ${state}`;
 	};
-	const failing = webhooks.filter(({ id }) => byId.get(id)?.state === "failing");
+	const inState = (state: HealthFacts["state"]) => webhooks.filter(({ id }) => byId.get(id)?.state === state);
+	const late = lateSentence(webhooks, byId, now);
+	const failing = inState("failing");
 	const [first] = failing;
 	if (first !== undefined) {
 		const health = byId.get(first.id);
 		const who = failing.length === 1 && health !== undefined ? hasFailed(first, health, now) : namesOf(failing);
 		// A name may have been cut.
-		return `${shareOf(failing.length, "failing")}: ${who}${who.endsWith("…") ? "" : "."}${lateSentence(webhooks, byId, now)}`;
+		return `${shareOf(failing.length, "failing")}: ${who}${who.endsWith("…") ? "" : "."}${late}`;
 	}
-	const inState = (state: HealthFacts["state"]) => webhooks.filter(({ id }) => byId.get(id)?.state === state);
-	const count = (state: HealthFacts["state"]) => inState(state).length;
-	const [unstable, healthy, paused, idle] = [count("unstable"), count("healthy"), count("paused"), inState("idle")];
+	const unstable = inState("unstable");
+	const idle = inState("idle");
+	const [healthy, paused] = [inState("healthy").length, inState("paused").length];
 	const isOlder = idle.some((webhook) => isOlderThanLog(webhook, byId.get(webhook.id)));
-	const late = lateSentence(webhooks, byId, now);
 	if (healthy === total) return `${shareOf(healthy, "healthy")}.${late}`;
-	if (unstable > 0) {
+	if (unstable.length > 0) {
 		const affected = healths.filter(({ state }) => state === "unstable");
 		const over = affected.every(({ failing_since, waiting }) => failing_since === null && waiting.count === 0);
 		const dead = affected.reduce((sum, health) => sum + health.dead_letters, 0);
@@ -68,7 +69,7 @@ function sendingSentence(
 		const calm = isCalm ? ", but nothing is waiting now" : "";
 		const rest = dead === 0 ? calm : `. ${plural(dead, "delivery")} failed for good`;
 		const state = over ? `Attempts failed recently${rest}` : "Some attempts fail and are retried";
-		return `${shareOf(unstable, "unstable")}: ${namesOf(inState("unstable"))}. ${state}.${late}`;
+		return `${shareOf(unstable.length, "unstable")}: ${namesOf(unstable)}. ${state}.${late}`;
 	}
 	const parts = [
 		healthy > 0 ? `${formatCount(healthy)} ${isAre(healthy)} healthy` : "",
