@@ -32,17 +32,14 @@ function Invited({ token }: { token: string }) {
 	const [hasBegun, setBegun] = useState(false);
 	if (isStatus(look.error, 404, 409, 422)) return <Over />;
 	const failed = [look, signedIn].find(({ data, error }) => data === undefined && error !== null);
-	if (failed !== undefined) {
-		return (
-			<AuthCard title="Invitation">
-				<ErrorState error={failed.error} onRetry={failed.refetch} />
-			</AuthCard>
-		);
-	}
 	if (look.data === undefined || session === undefined) {
 		return (
 			<AuthCard title="Invitation">
-				<SkeletonRows count={3} height={52} />
+				{failed === undefined ? (
+					<SkeletonRows count={3} height={52} />
+				) : (
+					<ErrorState error={failed.error} onRetry={failed.refetch} />
+				)}
 			</AuthCard>
 		);
 	}

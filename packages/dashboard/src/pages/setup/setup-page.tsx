@@ -16,17 +16,10 @@ import { SubmitForm } from "../../ui/submit-form.tsx";
 export function SetupPage() {
 	const token = useFragmentToken();
 	const { data: needed, error, refetch } = useQuery(setupQuery);
-	if (error !== null && needed === undefined) {
-		return (
-			<AuthCard title="Set up Posthorn">
-				<ErrorState error={error} onRetry={refetch} />
-			</AuthCard>
-		);
-	}
 	if (needed === undefined) {
 		return (
 			<AuthCard title="Set up Posthorn">
-				<SkeletonRows count={3} height={52} />
+				{error === null ? <SkeletonRows count={3} height={52} /> : <ErrorState error={error} onRetry={refetch} />}
 			</AuthCard>
 		);
 	}
