@@ -1,16 +1,20 @@
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { notifyProblem } from "../notify.tsx";
 
 /** Runs an action once at a time, and reports its failure. */
-export function useAction(act: () => Promise<void>): { readonly busy: boolean; readonly run: () => Promise<void> } {
+export function useAction<Args extends readonly unknown[]>(act: (...args: Args) => Promise<void>) {
 	const [busy, setBusy] = useState(false);
-	const run = async () => {
+	const isRunning = useRef(false);
+	const run = async (...args: Args): Promise<void> => {
+		if (isRunning.current) return;
+		isRunning.current = true;
 		setBusy(true);
 		try {
-			await act();
+			await act(...args);
 		} catch (error) {
 			notifyProblem(error);
 		} finally {
+			isRunning.current = false;
 			setBusy(false);
 		}
 	};
