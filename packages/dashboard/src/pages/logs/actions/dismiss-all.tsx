@@ -1,10 +1,9 @@
 import { Stack, Text } from "@mantine/core";
-import type { AttemptFilter } from "../../../api/attempts.ts";
 import { dismissMatching } from "../../../api/deliveries.ts";
 import { isAre, plural } from "../../../lib/text/numbers.ts";
 import { ActOnMatching } from "../../../ui/deliveries/act-on-matching.tsx";
 import { Groups } from "../../../ui/deliveries/replay-preview.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
+import type { MatchingProps } from "./replay-all.tsx";
 
 /**
  * What dismissing failed deliveries does, without a period, and what that means.
@@ -19,24 +18,8 @@ export const dismissalWords = (count: number, what = plural(count, "failed deliv
 			: "Nothing is sent or deleted. They stay in the log, no longer count as failed, and bulk replays leave them out. You can't undo this, but you can still replay each one.",
 });
 
-interface DismissAllProps {
-	projectId: string;
-	/** Null while nothing is requested. */
-	filter: AttemptFilter | null;
-	nameOf: (webhookId: string) => string;
-	onClose: () => void;
-}
-
 /** Marks all failed deliveries that match a filter as needing no decision. Counts first, and shows progress. */
-export function DismissAll({ projectId, filter, nameOf, onClose }: DismissAllProps) {
-	return (
-		<Dialog opened={filter !== null} onClose={onClose} title="Dismiss all failed" size="lg" closeOnClickOutside={false}>
-			{filter === null ? null : <Question projectId={projectId} filter={filter} nameOf={nameOf} onClose={onClose} />}
-		</Dialog>
-	);
-}
-
-function Question({ projectId, filter: matching, nameOf, onClose }: DismissAllProps & { filter: AttemptFilter }) {
+export function DismissAll({ projectId, filter: matching, nameOf, onClose }: MatchingProps) {
 	const { status: _, ...filter } = matching;
 	return (
 		<ActOnMatching

@@ -6,6 +6,7 @@ import { deliveriesExportUrl } from "../../../api/deliveries.ts";
 import { useRole } from "../../../api/session.ts";
 import { serverNow } from "../../../lib/text/server-time.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
 import type { NameOf } from "../filters/filter-words.ts";
 import { attemptFilter, deliveryFilter, type LogsSearch, lastAttemptFilter, viewOf } from "../search.ts";
 import { DismissAll } from "./dismiss-all.tsx";
@@ -15,6 +16,12 @@ const EXPORTS = [
 	{ format: "csv", label: "Export as CSV" },
 	{ format: "jsonl", label: "Export as JSON lines" },
 ] as const;
+
+const ACTIONS = {
+	replay: { title: "Replay all matching", Question: ReplayAll },
+	dismiss: { title: "Dismiss all failed", Question: DismissAll },
+} as const;
+type Action = keyof typeof ACTIONS;
 
 interface LogActionsProps {
 	projectId: string;
@@ -28,21 +35,25 @@ interface LogActionsProps {
 
 /** What can be done with everything that the log's filters match. */
 export function LogActions({ projectId, search, nameOf, offered, onClosed }: LogActionsProps) {
-	const [asked, setAsked] = useState<"replay" | "dismiss" | null>(null);
+	// It stays while the dialog fades out.
+	const [asked, setAsked] = useState<Action>("replay");
+	/** What it is about; null while the dialog is closed. */
 	const [filter, setFilter] = useState<AttemptFilter | null>(null);
-	const ask = (what: "replay" | "dismiss") => {
+	const ask = (what: Action) => {
 		setFilter(matchingOf(search, serverNow()));
 		setAsked(what);
 	};
 	const close = () => {
-		setAsked(null);
+		setFilter(null);
 		onClosed?.();
 	};
+	const { title, Question } = ACTIONS[asked];
 	return (
 		<>
 			{offered ? <Buttons projectId={projectId} search={search} onAsk={ask} /> : null}
-			<ReplayAll projectId={projectId} filter={asked === "replay" ? filter : null} nameOf={nameOf} onClose={close} />
-			<DismissAll projectId={projectId} filter={asked === "dismiss" ? filter : null} nameOf={nameOf} onClose={close} />
+			<Dialog opened={filter !== null} onClose={close} title={title} size="lg" closeOnClickOutside={false}>
+				{filter === null ? null : <Question projectId={projectId} filter={filter} nameOf={nameOf} onClose={close} />}
+			</Dialog>
 		</>
 	);
 }
@@ -50,7 +61,7 @@ export function LogActions({ projectId, search, nameOf, offered, onClosed }: Log
 interface ButtonsProps {
 	projectId: string;
 	search: LogsSearch;
-	onAsk: (what: "replay" | "dismiss") => void;
+	onAsk: (what: Action) => void;
 }
 
 function Buttons({ projectId, search, onAsk }: ButtonsProps) {

@@ -4,7 +4,6 @@ import { type AttemptFilter, fixedFilter } from "../../../api/attempts.ts";
 import { replayMatching } from "../../../api/deliveries.ts";
 import { ActOnMatching } from "../../../ui/deliveries/act-on-matching.tsx";
 import { ReplayPreview, replayAction } from "../../../ui/deliveries/replay-preview.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
 import type { NameOf } from "../filters/filter-words.ts";
 import { type LogsSearch, lastAttemptFilter } from "../search.ts";
 
@@ -14,27 +13,12 @@ export function matchingOf(search: LogsSearch, at: number): AttemptFilter {
 	return filter;
 }
 
-interface ReplayAllProps {
+/** The inside of a dialog about everything that a filter of the log matches. */
+export interface MatchingProps {
 	projectId: string;
-	/** Null while nothing is requested. */
-	filter: AttemptFilter | null;
+	filter: AttemptFilter;
 	nameOf: NameOf;
 	onClose: () => void;
-}
-
-/** Replays what matches the filters: failed deliveries unless something else is chosen. Counts first, and shows progress. */
-export function ReplayAll({ projectId, filter, nameOf, onClose }: ReplayAllProps) {
-	return (
-		<Dialog
-			opened={filter !== null}
-			onClose={onClose}
-			title="Replay all matching"
-			size="lg"
-			closeOnClickOutside={false}
-		>
-			{filter === null ? null : <Question projectId={projectId} filter={filter} nameOf={nameOf} onClose={onClose} />}
-		</Dialog>
-	);
 }
 
 const LEFT_OUT =
@@ -43,7 +27,8 @@ const LEFT_OUT =
 const CHOICES = ["failed", "all"] as const;
 type Choice = (typeof CHOICES)[number];
 
-function Question({ projectId, filter, nameOf, onClose }: ReplayAllProps & { filter: AttemptFilter }) {
+/** Replays what matches the filters: failed deliveries unless something else is chosen. Counts first, and shows progress. */
+export function ReplayAll({ projectId, filter, nameOf, onClose }: MatchingProps) {
 	const [choice, setChoice] = useState<Choice>("failed");
 	const { status } = filter;
 	// Other filters by state already say which are meant.
