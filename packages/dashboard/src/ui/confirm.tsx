@@ -4,7 +4,6 @@ import { Dialog } from "./dialog.tsx";
 import { useAttempt } from "./hooks/use-attempt.ts";
 import { useIsMounted } from "./hooks/use-is-mounted.ts";
 import { FormButtons } from "./submit-form.tsx";
-import { useTypeToConfirm } from "./type-to-confirm.tsx";
 
 interface ConfirmProps {
 	opened: boolean;
@@ -89,18 +88,5 @@ function ConfirmBody({
 				/>
 			</Stack>
 		</form>
-	);
-}
-
-/** Asks the user to type the name of what will be deleted, so that nothing large is deleted by accident. */
-export function ConfirmByName({ name, children, ...props }: Omit<ConfirmProps, "ready" | "danger"> & { name: string }) {
-	const { isConfirmed, field } = useTypeToConfirm(name);
-	return (
-		<Confirm {...props} danger ready={isConfirmed}>
-			<Stack gap="sm">
-				<div>{children}</div>
-				{field}
-			</Stack>
-		</Confirm>
 	);
 }

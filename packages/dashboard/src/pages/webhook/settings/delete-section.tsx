@@ -1,4 +1,4 @@
-import { Button, Group, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
@@ -7,9 +7,10 @@ import { deleteWebhook, refreshWebhooks } from "../../../api/webhooks.ts";
 import { pendingOf, pendingWords } from "../../../lib/attempts/pending.ts";
 import { webhookName } from "../../../lib/health/webhook-name.ts";
 import { isolated } from "../../../lib/text/names.ts";
-import { ConfirmByName } from "../../../ui/confirm.tsx";
+import { Confirm } from "../../../ui/confirm.tsx";
 import { notifyDone } from "../../../ui/notify.tsx";
 import { Section } from "../../../ui/page/page.tsx";
+import { useTypeToConfirm } from "../../../ui/type-to-confirm.tsx";
 import type { SettingsProps } from "./settings-props.ts";
 
 /** Deletes the webhook after its name is typed. */
@@ -18,6 +19,7 @@ export function DeleteSection({ projectId, webhook }: SettingsProps) {
 	const navigate = useNavigate();
 	const router = useRouter();
 	const name = webhookName(webhook);
+	const { isConfirmed, field } = useTypeToConfirm(name);
 	const health = useQuery(webhookHealthQuery(projectId, webhook.id)).data ?? undefined;
 	const waiting = pendingOf(health);
 	const remove = async () => {
@@ -39,19 +41,25 @@ export function DeleteSection({ projectId, webhook }: SettingsProps) {
 					Delete webhook
 				</Button>
 			</Group>
-			<ConfirmByName
+			<Confirm
 				opened={asking}
 				onClose={() => setAsking(false)}
 				title={`Delete ${isolated(name)}`}
-				name={name}
 				action="Delete webhook"
+				danger
+				ready={isConfirmed}
 				onConfirm={remove}
 			>
-				{waiting.total === 0
-					? ""
-					: `${pendingWords(waiting)} that ${waiting.total === 1 ? "waits" : "wait"} for it will not be sent. `}
-				Its failed deliveries can no longer be replayed, and its secret is no longer used. This can't be undone.
-			</ConfirmByName>
+				<Stack gap="sm">
+					<div>
+						{waiting.total === 0
+							? ""
+							: `${pendingWords(waiting)} that ${waiting.total === 1 ? "waits" : "wait"} for it will not be sent. `}
+						Its failed deliveries can no longer be replayed, and its secret is no longer used. This can't be undone.
+					</div>
+					{field}
+				</Stack>
+			</Confirm>
 		</Section>
 	);
 }

@@ -1,13 +1,14 @@
-import { Stack } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { useRole } from "../../../api/session.ts";
 import type { Webhook } from "../../../api/webhooks.ts";
 import { ForRole } from "../../../ui/account/for-role.tsx";
 import { AnchorLink } from "../../../ui/links.tsx";
+import { Section } from "../../../ui/page/page.tsx";
+import { RotateSecret } from "../rotate-secret.tsx";
 import { DeleteSection } from "./delete-section.tsx";
 import { EndpointForm } from "./endpoint-form.tsx";
 import { OrderForm } from "./order-form.tsx";
-import { SecretSection } from "./secret-section.tsx";
 import { StateSection } from "./state-section.tsx";
 
 interface SettingsTabProps {
@@ -42,7 +43,15 @@ export function SettingsTab({ projectId, webhook, onUnsaved }: SettingsTabProps)
 			<OrderForm {...props} onUnsaved={setOrder} />
 			<ForRole needs="developer">
 				<StateSection {...props} />
-				<SecretSection {...props} />
+				<Section title="Signing secret">
+					<Group justify="space-between" gap="md">
+						<Text size="sm" c="dimmed" flex="1 1 300px">
+							Your receiver uses it to verify our requests. Secrets are shown once and stored sealed. If you lost it or
+							someone else saw it, rotate it.
+						</Text>
+						<RotateSecret projectId={projectId} webhook={webhook} variant="default" />
+					</Group>
+				</Section>
 				<DeleteSection {...props} />
 			</ForRole>
 		</Stack>
