@@ -5,7 +5,7 @@ import { useCopy } from "./hooks/use-copy.ts";
 interface CopyProps {
 	text: string;
 	/** Names the copied text, for the tooltip and for screen readers: "Copy secret". */
-	label?: string;
+	label: string;
 	/** Tells it from others for screen readers: the id that it copies. */
 	of?: string;
 	size?: "xs" | "sm" | "md";
@@ -14,7 +14,7 @@ interface CopyProps {
 const ICON_SIZE = { xs: 13, sm: 15, md: 17 } as const;
 
 /** A small button that copies `text` and confirms it. */
-export function Copy({ text, label = "Copy", of, size = "sm" }: CopyProps) {
+export function Copy({ text, label, of, size = "sm" }: CopyProps) {
 	const { copy, copied, refused } = useCopy();
 	const said = copied ? "Copied" : refused ? "Copying isn't allowed here. Select and copy manually." : "";
 	const Icon = copied ? IconCheck : IconCopy;

@@ -9,7 +9,7 @@ interface EmptyStateProps {
 	title: string;
 	/** What will appear here and how to get there. */
 	children: ReactNode;
-	icon?: ReactNode;
+	icon: ReactNode;
 	/** The next step. */
 	action?: ReactNode;
 	/** A preview of it. */
@@ -20,11 +20,9 @@ interface EmptyStateProps {
 export function EmptyState({ title, children, icon, action, preview }: EmptyStateProps) {
 	return (
 		<Stack className={classes.empty} align="center" gap="sm">
-			{icon === undefined ? null : (
-				<div className={classes.icon} aria-hidden>
-					{icon}
-				</div>
-			)}
+			<div className={classes.icon} aria-hidden>
+				{icon}
+			</div>
 			<Title order={2} size="h4" ta="center">
 				{title}
 			</Title>
