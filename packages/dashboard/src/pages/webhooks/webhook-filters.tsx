@@ -1,4 +1,5 @@
 import { NativeSelect } from "@mantine/core";
+import type { WebhookState } from "../../lib/health/health-facts.ts";
 import { outcomeWord } from "../../ui/deliveries/outcome.tsx";
 import { FindField } from "../../ui/find-field.tsx";
 import { WEBHOOK_STATES, type WebhooksSearch } from "./search.ts";
@@ -6,6 +7,7 @@ import classes from "./webhooks-page.module.css";
 
 interface WebhookFiltersProps {
 	search: WebhooksSearch;
+	/** Called with what was entered; empty values mean any. */
 	onChange: (search: WebhooksSearch) => void;
 }
 
@@ -14,8 +16,6 @@ const STATES = WEBHOOK_STATES.map((value) => ({ value, label: outcomeWord(value)
 /** Finds webhooks in a long list. */
 export function WebhookFilters({ search, onChange }: WebhookFiltersProps) {
 	const { text = "", state } = search;
-	const set = ({ text: sought, state: chosen }: { text?: string | undefined; state?: string | undefined }) =>
-		onChange({ text: sought, state: chosen } as WebhooksSearch);
 	return (
 		<search className={classes.filters} aria-label="Filters">
 			<FindField
@@ -23,13 +23,13 @@ export function WebhookFilters({ search, onChange }: WebhookFiltersProps) {
 				aria-label="Find a webhook"
 				placeholder="Name, URL or id"
 				value={text}
-				onChange={(sought) => set({ text: sought, state })}
+				onChange={(sought) => onChange({ ...search, text: sought })}
 			/>
 			<NativeSelect
 				aria-label="State"
 				data={[{ value: "", label: "All states" }, ...STATES]}
 				value={state ?? ""}
-				onChange={(event) => set({ text, state: event.currentTarget.value })}
+				onChange={(event) => onChange({ ...search, state: event.currentTarget.value as WebhookState })}
 			/>
 		</search>
 	);
