@@ -1,12 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
-import { useEffect, useMemo } from "react";
+import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { useProjectId, useRole } from "../../api/session.ts";
 import { type DeletedWebhook, deletedWebhooksQuery, type Webhook, webhooksQuery } from "../../api/webhooks.ts";
 import { holdOf } from "../../lib/health/health-facts.ts";
 import { deletedName, webhookName } from "../../lib/health/webhook-name.ts";
 import { useAttention } from "../../ui/hooks/use-attention.ts";
-import { useScrolled } from "../../ui/hooks/use-scrolled.ts";
 import { useBeside, useNarrow } from "../../ui/hooks/use-width.ts";
 import type { AttemptPlaces } from "./attempts/attempt-link.tsx";
 import type { NameOf } from "./filters/filter-words.ts";
@@ -25,6 +24,11 @@ const DRAWER = "/signed-in/p/$projectId/developer/logs/$attemptId";
 /** Stands for an attempt's id in an address. */
 const SAMPLE = "att_sample";
 
+function onScroll(listener: () => void): () => void {
+	window.addEventListener("scroll", listener, { passive: true });
+	return () => window.removeEventListener("scroll", listener);
+}
+
 /** What the views of the log have in common: their filters, the drawer, the selection, and whether someone reads. */
 export function useLogPage() {
 	const projectId = useProjectId();
@@ -34,7 +38,7 @@ export function useLogPage() {
 	const router = useRouter();
 	const { may } = useRole();
 	const narrow = useNarrow();
-	const scrolled = useScrolled(AT_TOP);
+	const scrolled = useSyncExternalStore(onScroll, () => window.scrollY > AT_TOP);
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
 	const { data: deleted } = useQuery(deletedWebhooksQuery(projectId));
 	const selection = useSelection(JSON.stringify(search));
