@@ -1,4 +1,5 @@
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
 import { type EventMatch, searchTexts } from "../../../api/events.ts";
 
 /** A search through events' bodies and recorded responses, newest first, step by step. */
@@ -14,63 +15,48 @@ export interface TextSearch {
 	readonly resume: () => void;
 }
 
-interface Progress extends Omit<TextSearch, "stop" | "resume"> {
-	readonly cursor: string | null;
-}
-
-const BEGIN: Progress = {
-	state: "searching",
-	found: [],
-	events: 0,
-	responses: 0,
-	backTo: null,
-	error: null,
-	cursor: null,
-};
 /** Stops after this many further matches, until it is resumed. */
 const MATCHES_AT_ONCE = 100;
 
 /** Searches until it is stopped, everything was searched, or the component is gone. */
 export function useTextSearch(projectId: string, text: string): TextSearch {
-	const [progress, setProgress] = useState<Progress>(BEGIN);
-	const running = useRef<AbortController | null>(null);
-	const run = useCallback(
-		async (from: Progress) => {
-			const controller = new AbortController();
-			running.current?.abort();
-			running.current = controller;
-			let now: Progress = { ...from, state: "searching", error: null };
-			setProgress(now);
-			try {
-				do {
-					const page = await searchTexts(projectId, text, now.cursor, controller.signal);
-					if (controller.signal.aborted) return;
-					now = {
-						...now,
-						found: [...now.found, ...page.data],
-						events: now.events + page.events_searched,
-						responses: now.responses + page.attempts_searched,
-						backTo: page.searched_back_to ?? now.backTo,
-						cursor: page.next_cursor,
-						state: page.next_cursor === null ? "over" : "searching",
-					};
-					if (now.state === "searching" && now.found.length - from.found.length >= MATCHES_AT_ONCE)
-						now = { ...now, state: "stopped" };
-					setProgress(now);
-				} while (now.state === "searching");
-			} catch (error) {
-				if (!controller.signal.aborted) setProgress({ ...now, state: "stopped", error });
-			}
-		},
-		[projectId, text],
-	);
+	const queryClient = useQueryClient();
+	// Not under the project, whose hints would start it over.
+	const queryKey = ["text-search", projectId, text];
+	/** The number of matches at which it stops; null once someone has stopped it. */
+	const [goal, setGoal] = useState<number | null>(MATCHES_AT_ONCE);
+	const { data, error, isFetching, hasNextPage, fetchNextPage } = useInfiniteQuery({
+		queryKey,
+		queryFn: ({ pageParam, signal }) => searchTexts(projectId, text, pageParam, signal),
+		initialPageParam: null as string | null,
+		getNextPageParam: (page) => page.next_cursor,
+		gcTime: 0,
+		staleTime: "static",
+		retry: false,
+		refetchOnWindowFocus: false,
+		refetchOnReconnect: false,
+	});
+	const pages = data?.pages ?? [];
+	const found = pages.flatMap((page) => page.data);
+	const isOver = data !== undefined && !hasNextPage;
+	const isSearching = !isOver && goal !== null && found.length < goal && (error === null || isFetching);
 	useEffect(() => {
-		void run(BEGIN);
-		return () => running.current?.abort();
-	}, [run]);
-	const stop = useCallback(() => {
-		running.current?.abort();
-		setProgress((now) => (now.state === "searching" ? { ...now, state: "stopped" } : now));
-	}, []);
-	return { ...progress, stop, resume: () => void run(progress) };
+		if (isSearching && !isFetching) void fetchNextPage();
+	}, [isSearching, isFetching, fetchNextPage]);
+	return {
+		state: isOver ? "over" : isSearching ? "searching" : "stopped",
+		found,
+		events: pages.reduce((sum, page) => sum + page.events_searched, 0),
+		responses: pages.reduce((sum, page) => sum + page.attempts_searched, 0),
+		backTo: pages.findLast((page) => page.searched_back_to !== null)?.searched_back_to ?? null,
+		error: isFetching ? null : error,
+		stop: () => {
+			setGoal(null);
+			void queryClient.cancelQueries({ queryKey });
+		},
+		resume: () => {
+			setGoal(found.length + MATCHES_AT_ONCE);
+			if (error !== null) void fetchNextPage();
+		},
+	};
 }
