@@ -42,7 +42,7 @@ test("the overview loads within its budget of bytes and requests, and nothing on
 	const expectStill = await watchShifts(page);
 	await page.goto(dashboard.project());
 	await expect(page.getByRole("button", { name: "Live updates: live" })).toBeVisible();
-	await expect(page.getByRole("img", { name: /^Attempts of/ })).toBeVisible();
+	await expect(page.getByRole("img", { name: /^Attempts in/ })).toBeVisible();
 	await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
 	await page.evaluate("document.fonts.ready");
 	const all = [...requests.values()].filter(({ url: asked }) => asked.startsWith(dashboard.url));

@@ -378,7 +378,7 @@ test("nothing on the overview moves while what is above loads slowly", async ({ 
 		await expect(page.getByText("Attempts by outcome")).toHaveCount(0);
 		held.resolve();
 		await expect(page.getByText("Attempts by outcome")).toBeVisible();
-		await expect(page.getByRole("img", { name: /^Attempts of/ })).toBeVisible();
+		await expect(page.getByRole("img", { name: /^Attempts in/ })).toBeVisible();
 		await expect(page.getByText(/^Returning 500 since/).first()).toBeVisible();
 		await expectStill();
 		await page.unroute(late);
@@ -386,7 +386,7 @@ test("nothing on the overview moves while what is above loads slowly", async ({ 
 	// What can't be loaded isn't waited for.
 	await page.route("**/incidents*", (route) => route.fulfill({ status: 503, body: "" }));
 	await page.goto(dashboard.project());
-	await expect(page.getByRole("img", { name: /^Attempts of/ })).toBeVisible();
+	await expect(page.getByRole("img", { name: /^Attempts in/ })).toBeVisible();
 });
 
 test("nothing on a long list of webhooks moves while it loads slowly", async ({ dashboard, page }) => {
