@@ -16,7 +16,7 @@ interface BodyViewProps {
 const SHOWN = 100_000;
 const MOST_SHOWN = 250_000;
 /** How many lines have colored keys; the others are plain text. */
-const COLOURED_LINES = 1_500;
+const COLORED_LINES = 1_500;
 
 type Form = "pretty" | "raw";
 
@@ -51,7 +51,7 @@ export function BodyView({ body, label }: BodyViewProps) {
 				</Group>
 			</div>
 			<Box component="pre" className={classes.text} tabIndex={0} role="region" aria-label={label}>
-				{form === "pretty" ? <Coloured text={shown} /> : shown}
+				{form === "pretty" ? <Colored text={shown} /> : shown}
 			</Box>
 			{text.length <= limit ? null : (
 				<Group className={classes.foot} gap="xs">
@@ -69,12 +69,12 @@ export function BodyView({ body, label }: BodyViewProps) {
 	);
 }
 
-function Coloured({ text }: { text: string }) {
+function Colored({ text }: { text: string }) {
 	const lines = jsonLines(text);
-	const plain = lines.slice(COLOURED_LINES).map(({ indent, key, rest }) => indent + key + rest);
+	const plain = lines.slice(COLORED_LINES).map(({ indent, key, rest }) => indent + key + rest);
 	return (
 		<>
-			{lines.slice(0, COLOURED_LINES).map(({ number, indent, key, rest }) => (
+			{lines.slice(0, COLORED_LINES).map(({ number, indent, key, rest }) => (
 				<Fragment key={number}>
 					{indent}
 					<span className={classes.key}>{key}</span>
