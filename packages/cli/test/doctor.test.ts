@@ -475,6 +475,18 @@ describe("on PostgreSQL", () => {
 		expectHealthy(await doctor(settings));
 	});
 
+	// It took each day for such a partition, and said to detach them: a day that is detached can't be logged any more.
+	test("passes where backslashes in strings escape characters", async () => {
+		await migrate();
+		await server.execute(
+			`CREATE TABLE posthorn.attempts_20260102 (LIKE posthorn.attempts INCLUDING ALL);
+			ALTER TABLE posthorn.attempts ATTACH PARTITION posthorn.attempts_20260102 FOR VALUES FROM ('0') TO ('1');
+			ALTER DATABASE ${nameOf(url)} SET standard_conforming_strings = off`,
+			url,
+		);
+		expectHealthy(await doctor(settings));
+	});
+
 	test("rejects a newer schema version, in migrate too", async () => {
 		await migrate();
 		await server.execute("INSERT INTO posthorn.schema_versions (version) VALUES (999)", url);

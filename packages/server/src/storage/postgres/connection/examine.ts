@@ -119,12 +119,12 @@ async function examineServer(
 			END AS "mayPrepare",
 			a.oid IS NULL OR has_schema_privilege(n.oid, 'CREATE') AND (
 				SELECT bool_and(pg_has_role(d.relowner, 'USAGE')) FROM pg_class d
-				WHERE d.oid = a.oid OR d.relnamespace = n.oid AND d.relname ~ '^attempts_\\d{8}$'
+				WHERE d.oid = a.oid OR d.relnamespace = n.oid AND d.relname ~ '^attempts_[0-9]{8}$'
 					AND d.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = a.oid)
 			) AS "mayKeepLog",
 			ARRAY(
 				SELECT d.oid::regclass::text FROM pg_inherits i JOIN pg_class d ON d.oid = i.inhrelid
-				WHERE i.inhparent = a.oid AND NOT (d.relnamespace = n.oid AND d.relname ~ '^attempts_\\d{8}$')
+				WHERE i.inhparent = a.oid AND NOT (d.relnamespace = n.oid AND d.relname ~ '^attempts_[0-9]{8}$')
 				ORDER BY d.relname
 			) AS "otherPartitions",
 			ARRAY(
