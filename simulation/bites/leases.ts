@@ -15,8 +15,8 @@ export const LEASES: readonly Bite[] = [
 	{
 		name: "works without a lease",
 		file: "packages/server/src/engine/actor/lease.ts",
-		find: "return !this.isSuspended && isTrusted(this.#context, this.#since);",
-		replace: "return !this.isSuspended;",
+		find: "= !this.isSuspended && isTrusted(this.#context, this.#since);",
+		replace: "= !this.isSuspended;",
 		breaks: "A node trusts its leases for ever.",
 		style: "churn",
 		firstSeed: 4,

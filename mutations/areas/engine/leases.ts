@@ -6,18 +6,26 @@ export const ENGINE_LEASES = [
 	...of("server/src/engine/actor/lease.ts", inEngine("actor/lease"), [
 		{
 			name: "lease-trusted-while-suspended",
-			find: "return !this.isSuspended && isTrusted(",
-			replace: "return isTrusted(",
+			find: "= !this.isSuspended && isTrusted(",
+			replace: "= isTrusted(",
 			tests: ["server/test/failover-memory.test.ts"],
 			why: "After a failover two nodes send for one project.",
 		},
 		{
 			name: "lease-never-renewed",
-			find: "this.#since = since;\n\t\tif (lapsed)",
-			replace: "if (lapsed)",
+			find: "this.#since = since;\n\t\tthis.#hasRefused",
+			replace: "this.#hasRefused",
 			tests: ENGINE,
 			only: "outages|attempts and replays",
 			why: "A node stops sending when a lease's first duration has passed.",
+		},
+		{
+			name: "lease-refusal-forgotten",
+			find: " || this.#hasRefused",
+			replace: "",
+			tests: ENGINE,
+			only: "outages",
+			why: "A clock that is wrong for a moment stops webhooks until something else happens.",
 		},
 		{
 			name: "lease-opens-late",

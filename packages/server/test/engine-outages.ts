@@ -3,6 +3,7 @@ import { LEASE_TERM_MS, type StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 /** Storage that is unavailable for a while. */
 export function describeOutages(start: StartRig): void {
@@ -127,6 +128,24 @@ export function describeOutages(start: StartRig): void {
 			storage.fail("renewLeases", 0);
 			await storage.pass(rig.clock, LEASE_TERM_MS);
 			expect(rig.sender.sent).toHaveLength(2);
+		});
+
+		// The lease was trusted again as soon as the clock was set back, so no renewal found it late, and nothing looked at
+		// what had waited: the webhook stood still, even for new events.
+		test("a clock that is wrong between two renewals stops a project no longer than until the next one", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			await rig.webhook("a");
+			await rig.publish(1);
+			await storage.pass(rig.clock, LEASE_TERM_MS);
+			expect(rig.sender.sent).toHaveLength(1);
+			rig.clock.set(365 * DAY_MS);
+			await rig.publish(1);
+			await storage.pass(rig.clock, 10);
+			rig.clock.set(-365 * DAY_MS);
+			await rig.publish(1);
+			await storage.pass(rig.clock, LEASE_TERM_MS);
+			expect(rig.sender.sent).toHaveLength(3);
 		});
 
 		// Its project once stopped until the next regular renewal, a third of the lease duration.

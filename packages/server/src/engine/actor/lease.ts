@@ -20,6 +20,11 @@ export class HeldLease {
 	#lease: Lease;
 	/** A moment before the request to take or renew the lease. */
 	#since: Moment;
+	/**
+	 * Whether it was found untrusted since it was last renewed. What was to be started then waits for the next renewal,
+	 * even if the clock was only wrong for a moment, and the lease is trusted again.
+	 */
+	#hasRefused = false;
 	/** Runs while another node may still use a lease that the database has lost. */
 	#suspension: Timer | null = null;
 
@@ -50,7 +55,9 @@ export class HeldLease {
 
 	/** Whether no other node may run the project now. */
 	get isTrusted(): boolean {
-		return !this.isSuspended && isTrusted(this.#context, this.#since);
+		const isTrustedNow = !this.isSuspended && isTrusted(this.#context, this.#since);
+		if (!isTrustedNow) this.#hasRefused = true;
+		return isTrustedNow;
 	}
 
 	/** Whether another node may still use a lease that the database has lost. Until then the actor settles, but sends nothing. */
@@ -59,9 +66,10 @@ export class HeldLease {
 	}
 
 	renewed(lease: Lease, since: Moment): void {
-		const lapsed = !this.isTrusted;
+		const lapsed = !this.isTrusted || this.#hasRefused;
 		this.#lease = lease;
 		this.#since = since;
+		this.#hasRefused = false;
 		if (lapsed) this.#onTrusted();
 	}
 
