@@ -237,6 +237,20 @@ export const ENGINE_ACTOR = [
 			why: "After the clock was set back a test event waits until it is that late again.",
 		},
 		{
+			name: "queue-dispatcher-keeps-implausible",
+			find: "if ((lane.nextDueAt ?? now) > now + this.#furthestMs) lane.invalidateRetries();",
+			replace: "",
+			only: "clock was ahead are due",
+			why: "Retries in memory that were scheduled while the clock was ahead wait until the time that it showed.",
+		},
+		{
+			name: "queue-dispatcher-reads-implausible",
+			find: "queue.endLoad(this.#dueInTime(rows), limit",
+			replace: "queue.endLoad(rows, limit",
+			only: "clock was ahead are due",
+			why: "Retries that were scheduled while the clock was ahead wait until the time that it showed.",
+		},
+		{
 			name: "queue-dispatcher-deleted-is-skipped",
 			find: 'if (lane.deleted) return "deleted";',
 			replace: "",

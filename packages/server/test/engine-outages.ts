@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { WINDOWS } from "../src/base/budgets.ts";
 import { LEASE_TERM_MS, type StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
@@ -146,6 +147,27 @@ export function describeOutages(start: StartRig): void {
 			await rig.publish(1);
 			await storage.pass(rig.clock, LEASE_TERM_MS);
 			expect(rig.sender.sent).toHaveLength(3);
+		});
+
+		// They waited until the time that the clock had shown: for a year.
+		test("retries that were scheduled while the clock was ahead are due once it is set back", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			await rig.webhook("a");
+			await rig.publish(1);
+			await storage.pass(rig.clock, LEASE_TERM_MS);
+			rig.clock.set(365 * DAY_MS);
+			await storage.pass(rig.clock, LEASE_TERM_MS);
+			rig.sender.script = () => 500;
+			// More than fit into memory.
+			const count = WINDOWS.retriesPerQueue + 1;
+			await rig.publishAll(count);
+			await storage.pass(rig.clock, 20_000);
+			expect(rig.settled.filter(({ status }) => status === "retrying")).toHaveLength(count);
+			rig.clock.set(-365 * DAY_MS);
+			rig.sender.script = () => 200;
+			await storage.pass(rig.clock, 2 * MINUTE_MS);
+			expect(rig.settled.filter(({ attempt, status }) => attempt === 2 && status === "delivered")).toHaveLength(count);
 		});
 
 		// Its project once stopped until the next regular renewal, a third of the lease duration.

@@ -61,6 +61,7 @@ export class Dispatcher {
 		const now = context.clock.now();
 		lane.unfollow(reader);
 		if (lane.active) {
+			this.queued.dropImplausible(lane, now);
 			if (lane.hasQueued(now)) {
 				this.queued.startRequested(lane);
 				this.#takeTurns(lane);

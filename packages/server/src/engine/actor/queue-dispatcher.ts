@@ -8,6 +8,8 @@ import type { Backpressure, StartResult } from "./backpressure.ts";
 import type { ProjectWork } from "./context.ts";
 
 const AT_ANY_TIME = Number.MAX_SAFE_INTEGER;
+/** How much further ahead than the longest delay a retry may be due, because nodes' clocks differ, milliseconds. */
+const CLOCKS_APART_MS = 5 * 60_000;
 
 /** A queued attempt that was taken from its queue and needs its event. */
 interface Wanted {
@@ -24,16 +26,27 @@ export class QueueDispatcher {
 	readonly #work: ProjectWork;
 	readonly #backpressure: Backpressure;
 	readonly #attempts: Attempts;
+	/** No clock that is right makes a retry due in more than this, milliseconds. */
+	readonly #furthestMs: number;
 	#wanted: Wanted[] = [];
 
 	constructor(work: ProjectWork, backpressure: Backpressure, attempts: Attempts) {
 		this.#work = work;
+		this.#furthestMs = Math.max(0, ...work.context.retryDelaysMs) + CLOCKS_APART_MS;
 		this.#backpressure = backpressure;
 		this.#attempts = attempts;
 	}
 
 	start(lane: Lane, name: QueueName): StartResult {
 		return this.#startDue(lane, name, this.#dueBy(name));
+	}
+
+	/**
+	 * If a queue begins with a retry that was scheduled while the clock was ahead, drops what is in memory. Read again, it
+	 * is due now. Otherwise it would wait until the time that the clock had shown.
+	 */
+	dropImplausible(lane: Lane, now: number): void {
+		if ((lane.nextDueAt ?? now) > now + this.#furthestMs) lane.invalidateRetries();
 	}
 
 	/** Reads the heads of exhausted queues. */
@@ -138,10 +151,20 @@ export class QueueDispatcher {
 		const limit = queue.beginLoad(lane.queuedInFlight);
 		const reading = context.storage.readRetries({ projectId, webhookId: lane.webhookId, queue: name, limit });
 		this.#work.read(reading, (rows) => {
-			if (rows) queue.endLoad(rows, limit, (retry) => lane.isInFlight(retry));
+			if (rows) queue.endLoad(this.#dueInTime(rows), limit, (retry) => lane.isInFlight(retry));
 			else queue.abandonLoad();
 			this.#work.revisit(lane);
 		});
+	}
+
+	/** With those that a clock which was ahead has scheduled due now; in order. */
+	#dueInTime(rows: readonly Retry[]): readonly Retry[] {
+		const now = this.#work.context.clock.now();
+		const last = rows.at(-1);
+		if (last === undefined || last.dueAt <= now + this.#furthestMs) return rows;
+		return rows
+			.map((row) => (row.dueAt > now + this.#furthestMs ? { ...row, dueAt: now } : row))
+			.sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
 	}
 
 	/** @param event undefined if the read failed or the event doesn't exist */
