@@ -151,6 +151,13 @@ export const STORAGE_VERBS = [
 			why: "Anyone with a password fills the database with sessions.",
 		},
 		{
+			name: "verbs-sessions-ahead-stay",
+			find: `expires_at > \${p.expiresAt + CLOCKS_APART_MS}`,
+			replace: "false",
+			only: "make room first",
+			why: "After a clock was ahead, an account with many sessions can't sign in until the time that it showed.",
+		},
+		{
 			name: "verbs-session-at-its-end",
 			find: `s.expires_at > \${p.at}\`);\n\tif (found === undefined)`,
 			replace: `s.expires_at >= \${p.at}\`);\n\tif (found === undefined)`,

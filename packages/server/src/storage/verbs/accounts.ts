@@ -130,14 +130,20 @@ export interface NewSession extends Session {
 	readonly passwordHash?: string | undefined;
 }
 
+/** How far clocks of nodes may differ before the sessions that one of them began count as those of a wrong clock. */
+const CLOCKS_APART_MS = 3_600_000;
+
 /**
- * Ends the account's oldest sessions if it has more than `maxPerAccount`.
+ * Ends the account's oldest sessions if it has more than `maxPerAccount`, and those that a clock which was ahead began or
+ * extended: they would last longer than others, and be the last to make room.
  *
  * @returns false, having done nothing, if the account has another password by now
  */
 export function* createSession(p: NewSession): Steps<boolean> {
 	const { accountId, maxPerAccount, passwordHash } = p;
 	if (passwordHash !== undefined && (yield* holdPassword(accountId)) !== passwordHash) return false;
+	yield* row(sql`
+		DELETE FROM posthorn.sessions WHERE account_id = ${accountId} AND expires_at > ${p.expiresAt + CLOCKS_APART_MS}`);
 	yield* row(sql`
 		INSERT INTO posthorn.sessions (
 			id, token_hash, account_id, created_at, last_seen_at, expires_at, by_link, user_agent, address)

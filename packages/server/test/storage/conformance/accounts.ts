@@ -5,6 +5,7 @@ import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 /** The hash of a token, as a view into the memory that small buffers share. */
 export const hashOf = (token: string): Uint8Array => createHash("sha256").update(token).digest();
@@ -271,6 +272,19 @@ export function describeAccounts(harness: StorageHarness): void {
 			const third = await begin(account);
 			expect(await open(account)).toEqual([third, second]);
 			expect(await open(other)).toEqual([foreign]);
+		});
+
+		// The new session was the oldest, and ended as it began: nobody could sign in until the time that the clock had shown.
+		test("sessions from a clock that was ahead make room first", async () => {
+			const { storage } = world;
+			const account = await makeAccount(world, "ahead@example.com");
+			const begin = (session: Session) =>
+				storage.createSession({ ...session, tokenHash: hashOf(session.id), maxPerAccount: 2 });
+			const right = sessionOf(world, account.id);
+			const later = { createdAt: START + DAY, lastSeenAt: START + DAY, expiresAt: START + DAY + HOUR };
+			for (let n = 0; n < 2; n++) await begin(sessionOf(world, account.id, later));
+			await begin(right);
+			expect(await storage.listSessions({ accountId: account.id, at: START })).toEqual([right]);
 		});
 
 		test("the sweep only deletes expired rows", async () => {
