@@ -181,6 +181,13 @@ export const STORAGE_VERBS = [
 			why: "Anyone with an old sign-in link gets in after the password was changed because of it.",
 		},
 		{
+			name: "verbs-links-from-ahead",
+			find: `\t\t\tAND expires_at <= \${at + LONGEST_LINK_MS}\n`,
+			replace: "",
+			only: "accounts and sessions",
+			why: "A sign-in link that was created while the clock was ahead is valid until the time that it showed.",
+		},
+		{
 			name: "verbs-setup-token-unchecked",
 			find: 'if (!(yield* holdsSetupLink(p))) return "wrong_token";',
 			replace: "",

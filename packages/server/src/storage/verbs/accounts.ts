@@ -237,10 +237,17 @@ export function* holdsSetupLink({ tokenHash, at }: TokenAt): Steps<boolean> {
 	return found !== undefined;
 }
 
-/** Ends a sign-in link. Returns whom it signs in, or null if it is unknown, used or expired. */
+/** A sign-in link that expires later than this from now was created by a clock that was ahead, milliseconds. */
+const LONGEST_LINK_MS = 86_400_000;
+
+/**
+ * Ends a sign-in link. Returns whom it signs in, or null if it is unknown, used or expired, or was created by a clock
+ * that was ahead: it would be valid until the time that this showed.
+ */
 export function* useSignInLink({ tokenHash, at }: TokenAt): Steps<Credentials | null> {
 	const used = yield* row<{ accountId: string }>(sql`
 		DELETE FROM posthorn.links WHERE token_hash = ${tokenHash} AND kind = 'sign_in' AND expires_at > ${at}
+			AND expires_at <= ${at + LONGEST_LINK_MS}
 		RETURNING account_id AS "accountId"`);
 	return used === undefined ? null : yield* getCredentials(used);
 }

@@ -239,6 +239,16 @@ export function describeAccounts(harness: StorageHarness): void {
 			expect(await storage.useSignInLink({ tokenHash: hashOf("b"), at: START })).toMatchObject({ account: account });
 		});
 
+		// It was valid for a year after a clock that was a year ahead had been set right.
+		test("a sign-in link from a clock that was ahead doesn't work", async () => {
+			const { storage } = world;
+			const { id } = await makeAccount(world, "ahead-link@example.com");
+			const tokenHash = hashOf("link from a year ahead");
+			await storage.createLink({ kind: "sign_in", accountId: id, tokenHash, expiresAt: START + 365 * DAY });
+			expect(await storage.useSignInLink({ tokenHash, at: START })).toBeNull();
+			expect(await storage.useSignInLink({ tokenHash, at: START + 365 * DAY - 1 })).toMatchObject({ account: { id } });
+		});
+
 		test("a new password ends the account's sign-in links, and no others", async () => {
 			const { storage } = world;
 			const [account, other] = [
