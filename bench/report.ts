@@ -75,7 +75,7 @@ export function formatReport(results: Results): string {
 		);
 	}
 	if (log_pages !== undefined) {
-		parts.push(`Pages of a log with ${count(log_pages.attempts)} attempts, compared with an empty one:`);
+		parts.push(`Pages of a log with ${count(log_pages.attempts)} attempts, and of an empty one:`);
 		parts.push(table(PAGE_COLUMNS, log_pages.pages));
 	}
 	if (pending !== undefined) {
@@ -222,8 +222,10 @@ const PAGE_COLUMNS: readonly Column<LogPages["pages"][number]>[] = [
 	{ title: "filter", cell: ({ filter }) => filter },
 	{ title: "end", cell: ({ end }) => end },
 	{ title: "a page", cell: (page) => ms(page.ms) },
-	{ title: "empty", cell: (page) => ms(page.empty_ms) },
+	{ title: "empty log", cell: (page) => ms(page.empty_ms) },
 	{ title: "ratio", cell: ({ ratio }) => ratio.toFixed(2) },
+	{ title: "same page there", cell: (page) => ms(page.same_ms) },
+	{ title: "ratio", cell: ({ same_ratio }) => same_ratio.toFixed(2) },
 ];
 
 const PENDING_COLUMNS: readonly Column<Pending["rounds"][number]>[] = [

@@ -203,9 +203,14 @@ export interface LogPages {
 		/** The number of attempts in the log. */
 		readonly end: "newest" | "oldest";
 		readonly ms: number;
+		/** The first page of an empty log, without a filter. */
 		readonly empty_ms: number;
 		/** `ms` divided by `empty_ms`. */
 		readonly ratio: number;
+		/** The same page of an empty log. */
+		readonly same_ms: number;
+		/** `ms` divided by `same_ms`. */
+		readonly same_ratio: number;
 	}[];
 }
 

@@ -5,20 +5,19 @@ export interface Turns {
 	readonly warmUp: number;
 }
 
-/** Both medians in milliseconds, measured alternately. */
-export async function sideBySide(
+/** The median of each call in milliseconds, measured in turn. */
+export async function sideBySide<Calls extends readonly ((n: number) => Promise<unknown>)[]>(
 	{ requests, warmUp }: Turns,
-	one: (n: number) => Promise<unknown>,
-	other: (n: number) => Promise<unknown>,
-): Promise<[number, number]> {
-	const times: [number[], number[]] = [[], []];
+	...calls: Calls
+): Promise<{ [Side in keyof Calls]: number }> {
+	const times = calls.map((): number[] => []);
 	for (let n = 0; n < warmUp + requests; n++)
-		for (const [side, call] of [one, other].entries()) {
+		for (const [side, call] of calls.entries()) {
 			const begun = performance.now();
 			await call(n);
 			if (n >= warmUp) times[side]!.push(performance.now() - begun);
 		}
-	return [median(times[0]), median(times[1])];
+	return times.map(median) as { [Side in keyof Calls]: number };
 }
 
 /** The median; of an even number of values, the upper one. */
