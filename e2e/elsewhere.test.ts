@@ -89,6 +89,6 @@ test("a node logs that it took over the projects of one that was killed", async 
 	expect(await metric(killed, "posthorn_node_projects")).toBe(1);
 	await killed.kill();
 	const [line] = await until("the takeover to be logged", () => /^.*took over projects.*$/m.exec(survivor.output));
-	expect(JSON.parse(line!)).toMatchObject({ level: 40, projects: 1 });
+	expect(JSON.parse(line!)).toMatchObject({ level: "warn", projects: 1 });
 	expect(await metric(survivor, "posthorn_projects_taken_over_total")).toBe(1);
 });

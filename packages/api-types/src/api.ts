@@ -184,7 +184,7 @@ export interface paths {
         };
         /**
          * Read the event log
-         * @description In log order: polling as an alternative to webhooks. Each item is an envelope with exactly the bytes that webhooks receive. A page has at most 4 MiB, so it may be shorter than `limit`: follow `next_cursor`. At the end, store `last_seq` and `epoch`, and pass them as `after` and `epoch` next time, with `wait` to get new events immediately.
+         * @description In log order: polling as an alternative to webhooks. Each item is an envelope with exactly the bytes that webhooks receive. A page has at most 4 MiB, so it may be shorter than `limit`: follow `next_cursor`. At the end, store `last_seq` and `epoch`, and pass them as `after` and `epoch` next time, with `wait` to get new events immediately. Only one of `after`, `after_event`, `since` and `cursor` can be given.
          */
         readonly get: operations["listEvents"];
         readonly put?: never;
@@ -5015,9 +5015,13 @@ export interface operations {
     readonly listEvents: {
         readonly parameters: {
             readonly query?: {
-                /** @description Events after this `seq`. Not together with `cursor`. */
+                /** @description Events after this `seq`. */
                 readonly after?: number;
-                /** @description The `epoch` that came with `after`. If events up to `after` have been lost since, the response is 409 instead of other events with the same numbers. Not together with `cursor`, which contains it. */
+                /** @description Events after this one. Test events aren't part of the log. */
+                readonly after_event?: string;
+                /** @description Events published at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
+                readonly since?: string;
+                /** @description The `epoch` that came with `after`. If events up to `after` have been lost since, the response is 409 instead of other events with the same numbers. Only together with `after`: `cursor` contains it. */
                 readonly epoch?: string;
                 /** @description Only these types. Repeat the parameter or separate values with commas. */
                 readonly type?: readonly components["schemas"]["EventType"][];

@@ -8,13 +8,16 @@ export const serializers = {
 		error instanceof Error ? { ...pino.stdSerializers.err(error), message: error.message } : error,
 };
 
+/** Levels by name: their numbers are pino's own. */
+const formatters = { level: (level: string) => ({ level }) };
+
 /** Logs JSON lines, or readable ones at a terminal unless `json` is set. */
 export async function createLogger(level: LogLevel, json = false): Promise<Logger> {
 	if (json || !process.stdout.isTTY) {
 		const output = new LogOutput(1, (lines) =>
 			logger.warn({ lines }, "log lines were dropped: the log is read too slowly"),
 		);
-		const logger = pino({ level, timestamp: pino.stdTimeFunctions.isoTime, serializers }, output);
+		const logger = pino({ level, timestamp: pino.stdTimeFunctions.isoTime, serializers, formatters }, output);
 		process.on("exit", () => output.flushSync());
 		return logger;
 	}

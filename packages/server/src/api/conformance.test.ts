@@ -43,7 +43,11 @@ const NOTHING_THERE = new Set([
 /** Reasons for refusing a valid request that the schema can't express, and how the operation's descriptions give them. */
 const DESCRIBED: readonly (readonly [reason: RegExp, described: RegExp])[] = [
 	[/^must be the next_cursor from/, /`next_cursor`/],
-	[/^must be omitted if there is a cursor$/, /Not together with `cursor`/],
+	[
+		/^must be omitted if there is (cursor|after|after_event|since)$/,
+		/Only one of `after`, `after_event`, `since` and `cursor`/,
+	],
+	[/^must not be a test event/, /Test events aren't part of the log/],
 	[/percent-encoded as in a URL$/, /percent-encoded/],
 	[/^is in the future/, /in the future/],
 	[/^must be in the future$/, /in the future/],

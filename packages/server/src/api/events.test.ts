@@ -285,6 +285,48 @@ test("reads the log from a position, by type, in pages, each event once", async 
 	});
 });
 
+test("reads the log from an event or a time on", async () => {
+	project = await api.project();
+	/** The next millisecond: what was published before it is older. */
+	const nextTime = () => {
+		const before = Date.now();
+		let now = before;
+		while (now <= before) now = Date.now();
+		return now;
+	};
+	const times: number[] = [];
+	for (let n = 0; n < 5; n++) {
+		times.push(nextTime());
+		// A publisher may backdate events.
+		await publish({ id: `evt_${n}`, type: "delivery.success", created_at: new Date(0).toISOString(), data: { n } });
+	}
+	const read = (query: string) => api.call("GET", `${project}/events?${query}`);
+	const numbers = async (query: string) => (await read(query)).json.data.map(({ data }) => data.n);
+	for (const [n, at] of times.entries()) {
+		const rest = [0, 1, 2, 3, 4].slice(n);
+		expect(await numbers(`since=${new Date(at).toISOString()}`)).toEqual(rest);
+		expect(await numbers(`after_event=evt_${n}`)).toEqual(rest.slice(1));
+	}
+	const later = new Date(nextTime()).toISOString();
+	expect((await read(`since=${later}`)).json).toMatchObject({ data: [], next_cursor: null, last_seq: 5 });
+	expect((await read("after_event=evt_none")).status).toBe(404);
+	const { json: webhook } = await api.call("POST", `${project}/webhooks`, {
+		body: { url: "https://example.com/", events: ["delivery.success"] },
+	});
+	const test = await api.call("POST", `${project}/webhooks/${webhook.id}/test`, { body: { type: "delivery.success" } });
+	const { status: testStatus, json: testFault } = await read(`after_event=${test.json.event_id}`);
+	expect([testStatus, testFault.errors![0]!.pointer]).toEqual([422, "?after_event"]);
+	for (const [query, pointer] of [
+		["after=1&since=2026-01-01T00:00:00Z", "?since"],
+		["after_event=evt_1&after=1", "?after_event"],
+		["since=2026-01-01T00:00:00Z&epoch=1.00000000", "?epoch"],
+		["since=yesterday", "?since"],
+	]) {
+		const { status, json } = await read(query!);
+		expect([status, json.errors![0]!.pointer], query).toEqual([422, pointer]);
+	}
+});
+
 // It once got empty pages forever, or other events with numbers that it had already seen.
 test("tells a reader beyond the end of the log where to continue, even while waiting", async () => {
 	project = await api.project();
@@ -343,7 +385,7 @@ test.each([
 	["cursor=abc", "?cursor"],
 	["type=nope", "?type"],
 	["type=", "?type"],
-	["since=2026-01-01T00:00:00Z", "?since"],
+	["before=9", "?before"],
 ])("refuses to read the log by %s", async (query, pointer) => {
 	const { status, json } = await api.call("GET", `${project}/events?${query}`);
 	expect(status).toBe(422);

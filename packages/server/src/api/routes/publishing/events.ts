@@ -1,8 +1,10 @@
+import type { Static } from "typebox";
 import { endOfRights } from "../../../accounts/index.ts";
 import { RESPONSES, WAITERS } from "../../../base/budgets.ts";
 import type { LogEvent, Storage } from "../../../storage/port.ts";
 import type { WaitEnd } from "../../changes.ts";
 import { found, invalid, Problem, RETRY_S, retryLater } from "../../http/problem.ts";
+import { givenMs } from "../../http/validate.ts";
 import { type ApiParts, type Call, RawResponse, type Route, routeIn } from "../../route.ts";
 import {
 	component,
@@ -10,11 +12,13 @@ import {
 	EventId,
 	EventTypeName,
 	encodeCursor,
+	givenTime,
 	id,
 	NextCursor,
 	optional,
 	paging,
 	request,
+	soughtId,
 	strictObject,
 	Time,
 	Type,
@@ -65,13 +69,15 @@ const EventQuery = strictObject({
 			minimum: 0,
 			maximum: MAX_SEQ,
 			default: 0,
-			description: "Events after this `seq`. Not together with `cursor`.",
+			description: "Events after this `seq`.",
 		}),
+		after_event: soughtId("Events after this one. Test events aren't part of the log."),
+		since: givenTime("Events published at this time or later."),
 		epoch: Type.String({
 			pattern: EPOCH,
 			errorMessage: "must be the epoch from an earlier response, unchanged",
 			description:
-				"The `epoch` that came with `after`. If events up to `after` have been lost since, the response is 409 instead of other events with the same numbers. Not together with `cursor`, which contains it.",
+				"The `epoch` that came with `after`. If events up to `after` have been lost since, the response is 409 instead of other events with the same numbers. Only together with `after`: `cursor` contains it.",
 		}),
 		type: Type.Array(EventTypeName, {
 			description: "Only these types. Repeat the parameter or separate values with commas.",
@@ -105,7 +111,7 @@ export function eventRoutes({ storage, longPolls, clock }: ApiParts): Route[] {
 		route("GET", path, "listEvents", {
 			summary: "Read the event log",
 			description:
-				"In log order: polling as an alternative to webhooks. Each item is an envelope with exactly the bytes that webhooks receive. A page has at most 4 MiB, so it may be shorter than `limit`: follow `next_cursor`. At the end, store `last_seq` and `epoch`, and pass them as `after` and `epoch` next time, with `wait` to get new events immediately.",
+				"In log order: polling as an alternative to webhooks. Each item is an envelope with exactly the bytes that webhooks receive. A page has at most 4 MiB, so it may be shorter than `limit`: follow `next_cursor`. At the end, store `last_seq` and `epoch`, and pass them as `after` and `epoch` next time, with `wait` to get new events immediately. Only one of `after`, `after_event`, `since` and `cursor` can be given.",
 			query: EventQuery,
 			rate: "reads",
 			success: { status: 200, description: "A page of envelopes.", schema: EventPage },
@@ -116,11 +122,8 @@ export function eventRoutes({ storage, longPolls, clock }: ApiParts): Route[] {
 			},
 			async handler(call) {
 				const { params, query, heavy } = call;
-				const { cursor, type, wait, limit } = query;
-				for (const name of ["after", "epoch"] as const)
-					if (query[name] !== undefined && cursor !== undefined)
-						throw invalid([{ pointer: `?${name}`, detail: "must be omitted if there is a cursor" }]);
-				const position = cursor === undefined ? { after: query.after ?? 0, epoch: query.epoch } : positionOf(cursor);
+				const { type, wait, limit } = query;
+				const position = await startOf(query, params.projectId, heavy);
 				if (wait > 0) await waitFor(position, type, wait * 1_000, call);
 				return heavy(async () => encodePage(await readPage(storage, params.projectId, position, limit, type)));
 			},
@@ -155,6 +158,21 @@ export function eventRoutes({ storage, longPolls, clock }: ApiParts): Route[] {
 			},
 		}),
 	];
+
+	/** Where a reader starts. @throws Problem 422 if the query says it twice, 404 if there is no such event */
+	async function startOf(query: Static<typeof EventQuery>, projectId: string, heavy: Waiting["heavy"]) {
+		const { after = 0, after_event: eventId, since, cursor, epoch } = query;
+		const [given, ...others] = STARTS.filter((name) => query[name] !== undefined);
+		const unused = epoch !== undefined && given !== undefined && given !== "after" ? "epoch" : others[0];
+		if (unused !== undefined)
+			throw invalid([{ pointer: `?${unused}`, detail: `must be omitted if there is ${given}` }]);
+		if (cursor !== undefined) return positionOf(cursor);
+		if (since !== undefined) return heavy(() => positionBefore(storage, projectId, givenMs(since)!));
+		if (eventId === undefined) return { after, epoch };
+		const { seq } = found("event", await storage.findEvent({ projectId, eventId }));
+		if (seq < 0) throw invalid([{ pointer: "?after_event", detail: "must not be a test event: the log has none" }]);
+		return { after: seq, epoch: undefined };
+	}
 
 	/** Returns when there is an event after the position, time is up, or the caller has left. */
 	async function waitFor(
@@ -194,7 +212,10 @@ export function eventRoutes({ storage, longPolls, clock }: ApiParts): Route[] {
 	}
 }
 
-type Waiting = Pick<Call<unknown, unknown>, "params" | "request" | "principal" | "authorizeAgain">;
+type Waiting = Pick<Call<unknown, unknown>, "params" | "request" | "principal" | "authorizeAgain" | "heavy">;
+
+/** What says where a reader starts; at the beginning if nothing does. */
+const STARTS = ["cursor", "after", "after_event", "since"] as const;
 
 /** Encoded by hand, so that each envelope keeps its exact bytes. */
 function encodePage({ events, lastSeq, epoch, hasMore }: LogPage): RawResponse {
@@ -240,6 +261,19 @@ async function checkPosition(storage: LogStorage, projectId: string, { after, ep
 	throw new Problem("log-behind", `${why}. Continue with after=${continueAfter} and the epoch given here.`, {
 		members: { last_seq: lastSeq, continue_after: continueAfter, epoch: storage.epoch },
 	});
+}
+
+/** The position before the first event published at `since` or later, milliseconds since the Unix epoch; by bisection. */
+async function positionBefore(storage: LogStorage, projectId: string, since: number): Promise<LogPosition> {
+	const { lastSeq } = found("project", await storage.readLogEnd({ projectId }));
+	let [low, high] = [0, lastSeq];
+	while (low < high) {
+		const middle = Math.floor((low + high) / 2);
+		const [event] = await storage.readLog({ projectId, after: middle, window: { maxEvents: 1, maxBytes: 1 } });
+		if (event === undefined || event.publishedAt >= since) high = middle;
+		else low = event.seq;
+	}
+	return { after: low, epoch: undefined };
 }
 
 /** The next page, of at most `limit` events. Throws like {@link checkPosition}. */
