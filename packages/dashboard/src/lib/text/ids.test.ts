@@ -31,6 +31,20 @@ it("tells options apart that look the same", () => {
 	]);
 });
 
+// A member was offered as "Ada (ada@example.com)", which was taken for Ada.
+it("tells options apart of which one is named like the other with its hint", () => {
+	const options = [
+		{ value: "acc_1", label: "Ada", hint: "ada@example.com" },
+		{ value: "acc_2", label: "Ada (ada@example.com)", hint: "eve@example.com" },
+		{ value: "acc_3", label: "Ben (Berlin)", hint: "ben@example.com" },
+	];
+	expect(toldApart(options).map(({ label }) => label)).toEqual([
+		"Ada (ada@example.com)",
+		"Ada (ada@example.com) (eve@example.com)",
+		"Ben (Berlin)",
+	]);
+});
+
 it.each([
 	["  evt_01kb ", { kind: "event", id: "evt_01kb" }],
 	['"att_01kb",', { kind: "attempt", id: "att_01kb" }],

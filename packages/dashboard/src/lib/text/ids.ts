@@ -18,14 +18,19 @@ export const shortId = (id: string): string => cutMiddle(id, id.lastIndexOf("_")
 /** An order id, which is the store's own, shortened in the middle to fit into a column. Most differ at their end. */
 export const shortOrderId = (id: string): string => cutMiddle(id, 10, 8);
 
-/** The options of a menu, with ids as values. Those that look the same are told apart by `hint`, or by their ids. */
+/**
+ * The options of a menu, with ids as values. Those that look the same are told apart by `hint`, or by their ids. So are those
+ * that look like another one with its hint: people choose their own names.
+ */
 export function toldApart<Option extends { value: string; label: string; hint?: string }>(
 	options: readonly Option[],
 ): Option[] {
+	const hinted = ({ value, label, hint = shortId(value) }: Option) => `${label} (${hint})`;
 	const alike = Map.groupBy(options, ({ label }) => seen(label));
+	const withHint = new Set(options.map((option) => seen(hinted(option))));
 	return options.map((option) => {
-		const { value, label, hint = shortId(value) } = option;
-		return alike.get(seen(label))!.length === 1 ? option : { ...option, label: `${label} (${hint})` };
+		const isClear = alike.get(seen(option.label))!.length === 1 && !withHint.has(seen(option.label));
+		return isClear && !alike.has(seen(hinted(option))) ? option : { ...option, label: hinted(option) };
 	});
 }
 
