@@ -251,6 +251,13 @@ export const ENGINE_ACTOR = [
 			why: "Retries that were scheduled while the clock was ahead wait until the time that it showed.",
 		},
 		{
+			name: "queue-dispatcher-without-margin",
+			find: "retryDelaysMs) + MARGIN_MS",
+			replace: "retryDelaysMs) + 300_000",
+			only: "lowers the delays",
+			why: "If an operator lowers the delays, all pending retries are made immediately.",
+		},
+		{
 			name: "queue-dispatcher-deleted-is-skipped",
 			find: 'if (lane.deleted) return "deleted";',
 			replace: "",

@@ -147,6 +147,19 @@ export const STORAGE_SQLITE = [
 			why: "The gauge of dead letters counts retries instead.",
 		},
 	]),
+	...of(
+		"server/src/storage/sqlite/leases/leases.ts",
+		["server/test/engine-sqlite.test.ts"],
+		[
+			{
+				name: "sqlite-alarms-from-ahead",
+				find: "\twakeImplausible(c, now);\n",
+				replace: "",
+				only: "made after a restart",
+				why: "Retries from a clock that was ahead wait for their project's next event, even after a restart.",
+			},
+		],
+	),
 	...of("server/src/storage/sqlite/leases/leases.ts", SQLITE, [
 		{
 			name: "sqlite-lease-same-generation",

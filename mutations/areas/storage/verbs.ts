@@ -53,6 +53,13 @@ export const STORAGE_VERBS = [
 			why: "A wrong clock is trusted from the second look.",
 		},
 		{
+			name: "clock-record-credits-falls",
+			find: "Math.max(seenAt, p.since)",
+			replace: "seenAt",
+			only: "even if another node's is far behind",
+			why: "While one node's clock is far behind, another's may creep any distance ahead: the log is deleted.",
+		},
+		{
 			name: "clock-record-never-falls",
 			find: "p.now > seenAt || isSetBack",
 			replace: "p.now > seenAt",
@@ -145,8 +152,8 @@ export const STORAGE_VERBS = [
 	...of("server/src/storage/verbs/accounts.ts", SQLITE, [
 		{
 			name: "verbs-sessions-unlimited",
-			find: `ORDER BY id DESC LIMIT 1 OFFSET \${maxPerAccount}`,
-			replace: `ORDER BY id DESC LIMIT 1 OFFSET 9 * \${maxPerAccount}`,
+			find: `ORDER BY id DESC LIMIT 1 OFFSET \${maxPerAccount - 1}`,
+			replace: `ORDER BY id DESC LIMIT 1 OFFSET 9 * \${maxPerAccount - 1}`,
 			only: "beyond the most of an account",
 			why: "Anyone with a password fills the database with sessions.",
 		},
@@ -155,7 +162,14 @@ export const STORAGE_VERBS = [
 			find: `expires_at > \${p.expiresAt + CLOCKS_APART_MS}`,
 			replace: "false",
 			only: "make room first",
-			why: "After a clock was ahead, an account with many sessions can't sign in until the time that it showed.",
+			why: "Sessions from a clock that was ahead last until the time that it showed, and longer than 30 days.",
+		},
+		{
+			name: "verbs-sessions-apart-end",
+			find: `expires_at > \${p.expiresAt + CLOCKS_APART_MS}`,
+			replace: `expires_at > \${p.expiresAt}`,
+			only: "few hours apart",
+			why: "Signing in through a node whose clock is behind ends all other sessions of the account.",
 		},
 		{
 			name: "verbs-session-at-its-end",

@@ -3,7 +3,7 @@ import { describeEngine } from "./engine-suite.ts";
 import { MemoryDatabase, openMemoryStorage } from "./storage/memory/index.ts";
 
 for (const manyNodes of [true, false])
-	describeEngine(manyNodes ? "shared memory" : "memory", async (): Promise<RigDatabase> => {
+	describeEngine(manyNodes ? "shared memory" : "memory", manyNodes, async (): Promise<RigDatabase> => {
 		let database: MemoryDatabase | null = null;
 		return {
 			open(clock, leaseTermMs = LEASE_TERM_MS) {

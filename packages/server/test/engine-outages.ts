@@ -170,6 +170,30 @@ export function describeOutages(start: StartRig): void {
 			expect(rig.settled.filter(({ attempt, status }) => attempt === 2 && status === "delivered")).toHaveLength(count);
 		});
 
+		// They were all sent as soon as the project ran, and dead-lettered if the receiver was still down.
+		test("retries keep their times when an operator lowers the delays", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			const restart = async (retryDelaysMs: readonly number[]) => {
+				await rig.close();
+				rig.retryDelaysMs = retryDelaysMs;
+				await rig.open();
+			};
+			await restart([30 * MINUTE_MS]);
+			await rig.webhook("a");
+			rig.sender.script = () => 500;
+			const [id] = await rig.publish(1);
+			await storage.pass(rig.clock, 1_000);
+			await restart([1_000]);
+			rig.sender.script = () => 200;
+			await rig.publish(1);
+			await storage.pass(rig.clock, 20 * MINUTE_MS);
+			const results = () => rig.settled.filter(({ eventId }) => eventId === id).map(({ status }) => status);
+			expect(results()).toEqual(["retrying"]);
+			await storage.pass(rig.clock, 10 * MINUTE_MS);
+			expect(results()).toEqual(["retrying", "delivered"]);
+		});
+
 		// Its project once stopped until the next regular renewal, a third of the lease duration.
 		test("a lease that took most of its duration to arrive is renewed immediately", async () => {
 			const storage = new FaultyStorage();

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describeEngine("PostgreSQL", async () => {
+describeEngine("PostgreSQL", true, async () => {
 	const url = await takeDatabase(server);
 	return {
 		open: (clock, leaseTermMs = LEASE_TERM_MS) => openPostgresStorage({ url, clock, leaseTermMs, leasesByClock: true }),

@@ -122,6 +122,8 @@ export class EngineRig {
 	readonly ids: IdSource;
 	/** What the next engine opens secrets with. */
 	seal = new Seal([randomBytes(32)]);
+	/** The delays of the next engine. */
+	retryDelaysMs: readonly number[] = SPEC_DELAYS_MS;
 	readonly settled: Settled[] = [];
 	/** Messages of warnings and errors that the engine has logged. */
 	readonly logged: string[] = [];
@@ -175,7 +177,7 @@ export class EngineRig {
 			seal: this.seal,
 			logger: { ...silentLogger, warn: this.#log, error: this.#log },
 			leaseTermMs: this.#leaseTermMs,
-			retryDelaysMs: SPEC_DELAYS_MS,
+			retryDelaysMs: this.retryDelaysMs,
 			attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
 			retentionMs: 30 * DAY_MS,
 			maxEventBytes: 262_144,

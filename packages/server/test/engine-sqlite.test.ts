@@ -5,7 +5,7 @@ import { openSqliteStorage } from "../src/storage/sqlite/index.ts";
 import { LEASE_TERM_MS } from "./engine-rig.ts";
 import { describeEngine } from "./engine-suite.ts";
 
-describeEngine("SQLite", async () => {
+describeEngine("SQLite", false, async () => {
 	const directory = mkdtempSync(join(tmpdir(), "posthorn-engine-"));
 	const path = join(directory, "posthorn.db");
 	return {

@@ -9,6 +9,7 @@ import { describeLateResults } from "./engine-late-results.ts";
 import { describeLoads } from "./engine-loads.ts";
 import { describeOutages } from "./engine-outages.ts";
 import { describeRefused } from "./engine-refused.ts";
+import { describeRestarts } from "./engine-restarts.ts";
 import { describeRewound } from "./engine-rewound.ts";
 import { EngineRig, type RigDatabase, type StartRig } from "./engine-rig.ts";
 import { describeSeries } from "./engine-series.ts";
@@ -17,8 +18,12 @@ import { describeTurns } from "./engine-turns.ts";
 import { describeWindows } from "./engine-windows.ts";
 import { describeWithholding } from "./engine-withholding.ts";
 
-/** What the engine does on any database. */
-export function describeEngine(database: string, create: () => Promise<RigDatabase>): void {
+/**
+ * What the engine does on any database.
+ *
+ * @param manyNodes whether nodes may share the database
+ */
+export function describeEngine(database: string, manyNodes: boolean, create: () => Promise<RigDatabase>): void {
 	const start: StartRig = async (wrap, leaseTermMs, bounds) =>
 		EngineRig.start(await create(), wrap, leaseTermMs, bounds);
 	describe(`the engine on ${database}`, () => {
@@ -38,5 +43,6 @@ export function describeEngine(database: string, create: () => Promise<RigDataba
 		describeFairness(start);
 		describeTurns(start);
 		describeWindows(start);
+		if (!manyNodes) describeRestarts(start);
 	});
 }

@@ -89,6 +89,21 @@ test("a restart while the clock is ahead doesn't make it trusted", async () => {
 	}
 });
 
+// Each time, the other one's clock lowered the record, and the month up to now seemed to have passed.
+test("a clock that creeps ahead is held even if another node's is far behind", async () => {
+	const creeping = await start();
+	const other = new Machine();
+	other.wrongBy = -30 * DAY;
+	const behind = await start(other);
+	for (let n = 0; n < 29; n++) {
+		expect(creeping.hold).toBeNull();
+		machine.wrongBy += DAY / 4;
+		await behind.observe();
+		await creeping.observe();
+	}
+	expect(creeping.hold).toMatchObject({ kind: "ahead" });
+});
+
 // Once it was set, all that had been stored meanwhile was deleted.
 test.each(["running", "restarted"])(
 	"a clock that is set after it was a year behind waits for a person (%s)",

@@ -90,8 +90,9 @@ export async function startRetentionClock(options: RetentionClockOptions): Promi
 
 	async function observeOnce(): Promise<void> {
 		const at = momentOf(clock);
-		const vouched = trusted === null ? 0 : trusted.now + (at.elapsed - trusted.elapsed);
-		const { isAhead, ...seen } = await storage.observeClock({ now: at.now, vouched, stepMs: mostMs });
+		const since = trusted?.now ?? 0;
+		const vouched = trusted === null ? 0 : since + (at.elapsed - trusted.elapsed);
+		const { isAhead, ...seen } = await storage.observeClock({ now: at.now, since, vouched, stepMs: mostMs });
 		const wasAhead = ahead !== null;
 		ahead = isAhead ? { kind: "ahead", now: at.now, ...seen } : null;
 		if (!isAhead) trusted = at;

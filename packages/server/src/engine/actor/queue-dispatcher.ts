@@ -8,8 +8,11 @@ import type { Backpressure, StartResult } from "./backpressure.ts";
 import type { ProjectWork } from "./context.ts";
 
 const AT_ANY_TIME = Number.MAX_SAFE_INTEGER;
-/** How much further ahead than the longest delay a retry may be due, because nodes' clocks differ, milliseconds. */
-const CLOCKS_APART_MS = 5 * 60_000;
+/**
+ * How much further ahead than the longest delay a retry may be due, milliseconds: it may have been scheduled when the
+ * delays were longer, or by another node, and clocks may differ by hours.
+ */
+const MARGIN_MS = 86_400_000;
 
 /** A queued attempt that was taken from its queue and needs its event. */
 interface Wanted {
@@ -26,13 +29,13 @@ export class QueueDispatcher {
 	readonly #work: ProjectWork;
 	readonly #backpressure: Backpressure;
 	readonly #attempts: Attempts;
-	/** No clock that is right makes a retry due in more than this, milliseconds. */
+	/** A retry that is due in more than this was scheduled while the clock was ahead, milliseconds. */
 	readonly #furthestMs: number;
 	#wanted: Wanted[] = [];
 
 	constructor(work: ProjectWork, backpressure: Backpressure, attempts: Attempts) {
 		this.#work = work;
-		this.#furthestMs = Math.max(0, ...work.context.retryDelaysMs) + CLOCKS_APART_MS;
+		this.#furthestMs = Math.max(0, ...work.context.retryDelaysMs) + MARGIN_MS;
 		this.#backpressure = backpressure;
 		this.#attempts = attempts;
 	}

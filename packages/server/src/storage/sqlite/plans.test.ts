@@ -91,6 +91,9 @@ describe("the statements of all verbs", () => {
 		expect(planOf("wake_at <= ?")).toEqual(
 			new Set(["SEARCH projects USING INDEX projects_by_alarm (wake_at>? AND wake_at<?)"]),
 		);
+		expect(planOf("wake_at = 0 WHERE wake_at > ?")).toEqual(
+			new Set(["SEARCH projects USING INDEX projects_by_alarm (wake_at>?)"]),
+		);
 		expect(planOf("wake_at = 0 AND no > ?")).toEqual(
 			new Set(["SEARCH projects USING INDEX projects_by_alarm (wake_at=? AND rowid>?)"]),
 		);

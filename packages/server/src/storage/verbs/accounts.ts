@@ -130,12 +130,13 @@ export interface NewSession extends Session {
 	readonly passwordHash?: string | undefined;
 }
 
-/** How far clocks of nodes may differ before the sessions that one of them began count as those of a wrong clock. */
-const CLOCKS_APART_MS = 3_600_000;
+/** Sessions that expire later than a new one by more than this are from a clock that was ahead, milliseconds. */
+const CLOCKS_APART_MS = 86_400_000;
 
 /**
- * Ends the account's oldest sessions if it has more than `maxPerAccount`, and those that a clock which was ahead began or
- * extended: they would last longer than others, and be the last to make room.
+ * Ends the account's oldest sessions beyond `maxPerAccount`, and those that a clock which was ahead began or extended: they
+ * would last longer than others, and be the last to make room. Not if the clocks are less than a day apart: signing in
+ * through a node whose clock is behind would end all others.
  *
  * @returns false, having done nothing, if the account has another password by now
  */
@@ -144,16 +145,17 @@ export function* createSession(p: NewSession): Steps<boolean> {
 	if (passwordHash !== undefined && (yield* holdPassword(accountId)) !== passwordHash) return false;
 	yield* row(sql`
 		DELETE FROM posthorn.sessions WHERE account_id = ${accountId} AND expires_at > ${p.expiresAt + CLOCKS_APART_MS}`);
+	// Before the new one, which isn't the latest by its id if the clock was ahead.
+	yield* row(sql`
+		DELETE FROM posthorn.sessions WHERE account_id = ${accountId} AND id <= (
+			SELECT id FROM posthorn.sessions WHERE account_id = ${accountId}
+			ORDER BY id DESC LIMIT 1 OFFSET ${maxPerAccount - 1})`);
 	yield* row(sql`
 		INSERT INTO posthorn.sessions (
 			id, token_hash, account_id, created_at, last_seen_at, expires_at, by_link, user_agent, address)
 		VALUES (
 			${p.id}, ${p.tokenHash}, ${p.accountId}, ${p.createdAt}, ${p.lastSeenAt}, ${p.expiresAt}, ${p.byLink},
 			${p.userAgent}, ${p.address})`);
-	yield* row(sql`
-		DELETE FROM posthorn.sessions WHERE account_id = ${accountId} AND id <= (
-			SELECT id FROM posthorn.sessions WHERE account_id = ${accountId}
-			ORDER BY id DESC LIMIT 1 OFFSET ${maxPerAccount})`);
 	return true;
 }
 

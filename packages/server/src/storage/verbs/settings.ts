@@ -56,10 +56,13 @@ const MADE_UP_TIMES = 4;
  * add up, or a clock could creep any distance ahead in small steps. A clock that is more than `stepMs` behind is recorded,
  * too: once it is set right, all that was stored meanwhile looks old.
  *
- * @param vouched the time that this node's monotonic clock leads to from its last trusted one; 0 without one
+ * @param since this node's last trusted time: what passed before it was counted then, even if another node has lowered the
+ *   record since; 0 without one
+ * @param vouched the time that its monotonic clock leads to from there; 0 without one
  */
 export function* observeClock(p: {
 	readonly now: number;
+	readonly since: number;
 	readonly vouched: number;
 	readonly stepMs: number;
 }): Steps<ClockSeen> {
@@ -72,7 +75,7 @@ export function* observeClock(p: {
 		return { seenAt: p.now, isAhead: false, jumpedMs: jumpedBefore };
 	}
 	const seenAt = Number(found.value);
-	const passed = Math.max(0, Math.min(p.now, p.vouched) - seenAt);
+	const passed = Math.max(0, Math.min(p.now, p.vouched) - Math.max(seenAt, p.since));
 	const jumped = Math.max(0, Math.round(p.now - Math.max(seenAt, p.vouched)));
 	const jumpedMs = jumped + Math.max(0, jumpedBefore - MADE_UP_TIMES * passed);
 	if (jumped > 0 && jumpedMs > p.stepMs) return { seenAt, isAhead: true, jumpedMs };

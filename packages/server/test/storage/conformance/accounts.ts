@@ -291,10 +291,26 @@ export function describeAccounts(harness: StorageHarness): void {
 			const begin = (session: Session) =>
 				storage.createSession({ ...session, tokenHash: hashOf(session.id), maxPerAccount: 2 });
 			const right = sessionOf(world, account.id);
-			const later = { createdAt: START + DAY, lastSeenAt: START + DAY, expiresAt: START + DAY + HOUR };
+			const later = { createdAt: START + 2 * DAY, lastSeenAt: START + 2 * DAY, expiresAt: START + 2 * DAY + HOUR };
 			for (let n = 0; n < 2; n++) await begin(sessionOf(world, account.id, later));
 			await begin(right);
 			expect(await storage.listSessions({ accountId: account.id, at: START })).toEqual([right]);
+		});
+
+		// Signing in through a node whose clock was two hours behind ended all other sessions.
+		test("a session ends no others of a clock that is a few hours apart, unless they are too many", async () => {
+			const { storage } = world;
+			const account = await makeAccount(world, "apart@example.com");
+			const begin = (session: Session) =>
+				storage.createSession({ ...session, tokenHash: hashOf(session.id), maxPerAccount: 2 });
+			const behind = sessionOf(world, account.id);
+			const [earlier, later] = [1, 2].map((hours) => {
+				const at = START + hours * HOUR;
+				return sessionOf(world, account.id, { createdAt: at, lastSeenAt: at, expiresAt: at + HOUR });
+			}) as [Session, Session];
+			for (const session of [earlier, later, behind]) await begin(session);
+			// The new one stays, even if its id isn't the latest.
+			expect(await storage.listSessions({ accountId: account.id, at: START })).toEqual([later, behind]);
 		});
 
 		test("the sweep only deletes expired rows", async () => {

@@ -397,7 +397,7 @@ export function describeRegistry(harness: StorageHarness): void {
 		});
 
 		test("the latest trusted time rises by small steps, unless it is confirmed, and falls only by more than one", async () => {
-			const observe = (now: number, vouched = 0) => world.storage.observeClock({ now, vouched, stepMs: 100 });
+			const observe = (now: number, vouched = 0) => world.storage.observeClock({ now, since: 0, vouched, stepMs: 100 });
 			expect(await observe(1_000)).toEqual({ seenAt: 1_000, isAhead: false, jumpedMs: 0 });
 			expect(await observe(1_060)).toEqual({ seenAt: 1_060, isAhead: false, jumpedMs: 60 });
 			expect(await observe(960)).toEqual({ seenAt: 1_060, isAhead: false, jumpedMs: 60 });

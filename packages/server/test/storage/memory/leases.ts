@@ -151,11 +151,18 @@ export function releaseLease(node: MemoryNode, { lease, wakeAt, seen, inFlight =
 	if (next !== null && next <= time.database + HINTED_MS) node.changed(lease.projectId, true);
 }
 
-/** Frees projects that earlier processes held, which are gone if one process owns the database. */
-export function freeAllLeases({ tables: { leases, handedOver } }: MemoryNode): void {
+/** An alarm further ahead than this may have been set while the clock was ahead, milliseconds. */
+const FAR_ALARM_MS = 86_400_000;
+
+/**
+ * Frees projects that earlier processes held, which are gone if one process owns the database, and wakes those whose
+ * alarm may be wrong.
+ */
+export function freeAllLeases({ database, tables: { leases, handedOver } }: MemoryNode): void {
+	const far = database.clock.now() + FAR_ALARM_MS;
 	const worked = new Set([...handedOver.values()].map(({ projectNo }) => projectNo));
 	for (const lease of [...leases.values()])
-		if (lease.until !== null || worked.has(lease.projectNo))
+		if (lease.until !== null || worked.has(lease.projectNo) || (lease.wakeAt ?? 0) > far)
 			leases.put({ ...lease, wakeAt: 0, holder: null, until: null });
 	for (const { webhookNo, seq } of [...handedOver.values()]) handedOver.delete(`${webhookNo}/${seq}`);
 }

@@ -30,11 +30,28 @@ export function acquireLeases(
 	{ now, until }: LeaseTime,
 ): Lease[] {
 	if (isInQuarantine(c)) return [];
+	wakeImplausible(c, now);
 	const free = projectIds === undefined ? findDue(c, limit, now) : findFree(c, projectIds, limit, now);
 	return free.map(({ no, id, generation }) => {
 		c.run(ACQUIRE, holder, generation + 1, until, no);
 		return { projectId: id, generation: generation + 1, expiresAt: until };
 	});
+}
+
+/** Alarms further ahead than this may have been set while the clock was ahead, milliseconds. */
+const FAR_ALARM_MS = 86_400_000;
+
+/** Connections that have woken such projects. */
+const awakened = new WeakSet<Connection>();
+
+/**
+ * Once after each start, wakes projects whose alarm is far ahead. If it was set while the clock was ahead, their retries
+ * would wait until the time that it showed. Otherwise, they are released again with the same alarm.
+ */
+function wakeImplausible(c: Connection, now: number): void {
+	if (awakened.has(c)) return;
+	awakened.add(c);
+	c.run("UPDATE projects SET wake_at = 0 WHERE wake_at > ?", now + FAR_ALARM_MS);
 }
 
 const ACQUIRE =
