@@ -15,8 +15,8 @@ export const LEASES: readonly Bite[] = [
 	{
 		name: "works without a lease",
 		file: "packages/server/src/engine/actor/lease.ts",
-		find: "= !this.isSuspended && isTrusted(this.#context, this.#since);",
-		replace: "= !this.isSuspended;",
+		find: "if (!this.isSuspended && isTrusted(this.#context, this.#since)) return true;",
+		replace: "if (!this.isSuspended) return true;",
 		breaks: "A node trusts its leases for ever.",
 		style: "churn",
 		firstSeed: 4,

@@ -238,14 +238,14 @@ export const ENGINE_ACTOR = [
 		},
 		{
 			name: "queue-dispatcher-keeps-implausible",
-			find: "if ((lane.nextDueAt ?? now) > now + this.#furthestMs) lane.invalidateRetries();",
+			find: "if ((lane.nextDueAt ?? now) > now + this.#longestWaitMs) lane.invalidateRetries();",
 			replace: "",
 			only: "clock was ahead are due",
 			why: "Retries in memory that were scheduled while the clock was ahead wait until the time that it showed.",
 		},
 		{
 			name: "queue-dispatcher-reads-implausible",
-			find: "queue.endLoad(this.#dueInTime(rows), limit",
+			find: "queue.endLoad(this.#withDueTimesCorrected(rows), limit",
 			replace: "queue.endLoad(rows, limit",
 			only: "clock was ahead are due",
 			why: "Retries that were scheduled while the clock was ahead wait until the time that it showed.",

@@ -6,22 +6,22 @@ export const ENGINE_LEASES = [
 	...of("server/src/engine/actor/lease.ts", inEngine("actor/lease"), [
 		{
 			name: "lease-trusted-while-suspended",
-			find: "= !this.isSuspended && isTrusted(",
-			replace: "= isTrusted(",
+			find: "if (!this.isSuspended && isTrusted(",
+			replace: "if (isTrusted(",
 			tests: ["server/test/failover-memory.test.ts"],
 			why: "After a failover two nodes send for one project.",
 		},
 		{
 			name: "lease-never-renewed",
-			find: "this.#since = since;\n\t\tthis.#hasRefused",
-			replace: "this.#hasRefused",
+			find: "this.#since = since;\n\t\tthis.#wasUntrusted",
+			replace: "this.#wasUntrusted",
 			tests: ENGINE,
 			only: "outages|attempts and replays",
 			why: "A node stops sending when a lease's first duration has passed.",
 		},
 		{
 			name: "lease-refusal-forgotten",
-			find: " || this.#hasRefused",
+			find: " || this.#wasUntrusted",
 			replace: "",
 			tests: ENGINE,
 			only: "outages",

@@ -21,10 +21,10 @@ export class HeldLease {
 	/** A moment before the request to take or renew the lease. */
 	#since: Moment;
 	/**
-	 * Whether it was found untrusted since it was last renewed. What was to be started then waits for the next renewal,
-	 * even if the clock was only wrong for a moment, and the lease is trusted again.
+	 * Whether it was found untrusted since it was last renewed. Work that wasn't started because of that waits for the next
+	 * renewal, even if the clock was only wrong for a moment and the lease is trusted again.
 	 */
-	#hasRefused = false;
+	#wasUntrusted = false;
 	/** Runs while another node may still use a lease that the database has lost. */
 	#suspension: Timer | null = null;
 
@@ -53,11 +53,11 @@ export class HeldLease {
 		return this.#lease.generation;
 	}
 
-	/** Whether no other node may run the project now. */
+	/** Whether no other node may run the project now. Remembers a "no" until the next renewal. */
 	get isTrusted(): boolean {
-		const isTrustedNow = !this.isSuspended && isTrusted(this.#context, this.#since);
-		if (!isTrustedNow) this.#hasRefused = true;
-		return isTrustedNow;
+		if (!this.isSuspended && isTrusted(this.#context, this.#since)) return true;
+		this.#wasUntrusted = true;
+		return false;
 	}
 
 	/** Whether another node may still use a lease that the database has lost. Until then the actor settles, but sends nothing. */
@@ -66,10 +66,10 @@ export class HeldLease {
 	}
 
 	renewed(lease: Lease, since: Moment): void {
-		const lapsed = !this.isTrusted || this.#hasRefused;
+		const lapsed = !this.isTrusted || this.#wasUntrusted;
 		this.#lease = lease;
 		this.#since = since;
-		this.#hasRefused = false;
+		this.#wasUntrusted = false;
 		if (lapsed) this.#onTrusted();
 	}
 

@@ -30,14 +30,14 @@ export class QueueDispatcher {
 	readonly #backpressure: Backpressure;
 	readonly #attempts: Attempts;
 	/** A retry that is due in more than this was scheduled while the clock was ahead, milliseconds. */
-	readonly #furthestMs: number;
+	readonly #longestWaitMs: number;
 	#wanted: Wanted[] = [];
 
 	constructor(work: ProjectWork, backpressure: Backpressure, attempts: Attempts) {
 		this.#work = work;
-		this.#furthestMs = Math.max(0, ...work.context.retryDelaysMs) + MARGIN_MS;
 		this.#backpressure = backpressure;
 		this.#attempts = attempts;
+		this.#longestWaitMs = Math.max(0, ...work.context.retryDelaysMs) + MARGIN_MS;
 	}
 
 	start(lane: Lane, name: QueueName): StartResult {
@@ -45,11 +45,11 @@ export class QueueDispatcher {
 	}
 
 	/**
-	 * If a queue begins with a retry that was scheduled while the clock was ahead, drops what is in memory. Read again, it
-	 * is due now. Otherwise it would wait until the time that the clock had shown.
+	 * Drops the lane's queues from memory if even its next retry was scheduled while the clock was ahead. They are then read
+	 * again, and due now, instead of waiting for the time that the clock had shown.
 	 */
 	dropImplausible(lane: Lane, now: number): void {
-		if ((lane.nextDueAt ?? now) > now + this.#furthestMs) lane.invalidateRetries();
+		if ((lane.nextDueAt ?? now) > now + this.#longestWaitMs) lane.invalidateRetries();
 	}
 
 	/** Reads the heads of exhausted queues. */
@@ -154,19 +154,19 @@ export class QueueDispatcher {
 		const limit = queue.beginLoad(lane.queuedInFlight);
 		const reading = context.storage.readRetries({ projectId, webhookId: lane.webhookId, queue: name, limit });
 		this.#work.read(reading, (rows) => {
-			if (rows) queue.endLoad(this.#dueInTime(rows), limit, (retry) => lane.isInFlight(retry));
+			if (rows) queue.endLoad(this.#withDueTimesCorrected(rows), limit, (retry) => lane.isInFlight(retry));
 			else queue.abandonLoad();
 			this.#work.revisit(lane);
 		});
 	}
 
-	/** With those that a clock which was ahead has scheduled due now; in order. */
-	#dueInTime(rows: readonly Retry[]): readonly Retry[] {
+	/** The rows, in order. Those that were scheduled while the clock was ahead are due now. */
+	#withDueTimesCorrected(rows: readonly Retry[]): readonly Retry[] {
 		const now = this.#work.context.clock.now();
 		const last = rows.at(-1);
-		if (last === undefined || last.dueAt <= now + this.#furthestMs) return rows;
+		if (last === undefined || last.dueAt <= now + this.#longestWaitMs) return rows;
 		return rows
-			.map((row) => (row.dueAt > now + this.#furthestMs ? { ...row, dueAt: now } : row))
+			.map((row) => (row.dueAt > now + this.#longestWaitMs ? { ...row, dueAt: now } : row))
 			.sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
 	}
 
