@@ -61,7 +61,7 @@ export const STORAGE_VERBS = [
 		},
 		{
 			name: "clock-record-never-falls",
-			find: "p.now > seenAt || isSetBack",
+			find: "p.now > seenAt || isFarBehind",
 			replace: "p.now > seenAt",
 			why: "What is stored while a clock is far behind is deleted once it is set.",
 		},
@@ -159,14 +159,14 @@ export const STORAGE_VERBS = [
 		},
 		{
 			name: "verbs-sessions-ahead-stay",
-			find: `expires_at > \${p.expiresAt + CLOCKS_APART_MS}`,
+			find: `expires_at > \${p.expiresAt + AHEAD_MS}`,
 			replace: "false",
 			only: "make room first",
 			why: "Sessions from a clock that was ahead last until the time that it showed, and longer than 30 days.",
 		},
 		{
 			name: "verbs-sessions-apart-end",
-			find: `expires_at > \${p.expiresAt + CLOCKS_APART_MS}`,
+			find: `expires_at > \${p.expiresAt + AHEAD_MS}`,
 			replace: `expires_at > \${p.expiresAt}`,
 			only: "few hours apart",
 			why: "Signing in through a node whose clock is behind ends all other sessions of the account.",

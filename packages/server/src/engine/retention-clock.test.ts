@@ -238,7 +238,7 @@ test("nothing ages while the database's clock is far ahead of the node's", async
 	await clock.confirm();
 	expect(clock.hold).toMatchObject({ kind: "apart" });
 	// Other nodes do: it said that nothing is dead-lettered.
-	expect(clock.notice).toMatch(/by this node .* other nodes, which may close it as expired/);
+	expect(clock.notice).toMatch(/this node deletes nothing .* other nodes, which may close them as expired/);
 	aheadMs = -40 * DAY;
 	expect(clock.hold).toBeNull();
 });

@@ -144,18 +144,17 @@ export const stepMs = (retentionMs: number): number => Math.min(STEP_MS, retenti
 
 /** What an operator should know and do. */
 export function holdText(hold: ClockHold): string {
-	const nothing = "Nothing is deleted or dead-lettered for its age";
 	if (hold.kind === "apart")
 		return (
-			`The database's clock is ${days(hold.aheadMs)} ahead of this node's. ${nothing} by this node meanwhile. ` +
-			"But if its clock is wrong, what is published here looks old to other nodes, which may close it as expired. " +
-			"Synchronize both with NTP."
+			`The database's clock is ${days(hold.aheadMs)} ahead of this node's. ` +
+			"Meanwhile, this node deletes nothing and dead-letters nothing for its age. If this node's clock is the wrong one, " +
+			"events published through it look old to other nodes, which may close them as expired. Synchronize both with NTP."
 		);
 	const { now, seenAt, jumpedMs } = hold;
 	const earlier = jumpedMs > now - seenAt ? `, and with earlier jumps it is ${days(jumpedMs)} ahead` : "";
 	return (
 		`This node's clock shows ${new Date(now).toISOString()}, ${days(now - seenAt)} after the last time that was recorded${earlier}. ` +
-		`${nothing} meanwhile. If the clock is wrong, set it. If it is right, because the service was off or the clock was behind, confirm it with POST /v1/clock/confirm.`
+		`Nothing is deleted or dead-lettered for its age meanwhile. If the clock is wrong, set it. If it is right, because the service was off or the clock was behind, confirm it with POST /v1/clock/confirm.`
 	);
 }
 

@@ -130,12 +130,12 @@ export interface NewSession extends Session {
 	readonly passwordHash?: string | undefined;
 }
 
-/** Sessions that expire later than a new one by more than this are from a clock that was ahead, milliseconds. */
-const CLOCKS_APART_MS = 86_400_000;
+/** A session that ends this much later than a new one was begun or extended by a clock that was ahead, milliseconds. */
+const AHEAD_MS = 86_400_000;
 
 /**
- * Ends the account's oldest sessions beyond `maxPerAccount`, and those that a clock which was ahead began or extended: they
- * would last longer than others, and be the last to make room. Not if the clocks are less than a day apart: signing in
+ * Ends the account's oldest sessions beyond `maxPerAccount`. Also ends those that were begun or extended while the clock
+ * was ahead: they would last too long, and be the last to make room. Clocks less than a day apart don't count: signing in
  * through a node whose clock is behind would end all others.
  *
  * @returns false, having done nothing, if the account has another password by now
@@ -144,7 +144,7 @@ export function* createSession(p: NewSession): Steps<boolean> {
 	const { accountId, maxPerAccount, passwordHash } = p;
 	if (passwordHash !== undefined && (yield* holdPassword(accountId)) !== passwordHash) return false;
 	yield* row(sql`
-		DELETE FROM posthorn.sessions WHERE account_id = ${accountId} AND expires_at > ${p.expiresAt + CLOCKS_APART_MS}`);
+		DELETE FROM posthorn.sessions WHERE account_id = ${accountId} AND expires_at > ${p.expiresAt + AHEAD_MS}`);
 	// Before the new one, which isn't the latest by its id if the clock was ahead.
 	yield* row(sql`
 		DELETE FROM posthorn.sessions WHERE account_id = ${accountId} AND id <= (
@@ -239,12 +239,12 @@ export function* holdsSetupLink({ tokenHash, at }: TokenAt): Steps<boolean> {
 	return found !== undefined;
 }
 
-/** A sign-in link that expires later than this from now was created by a clock that was ahead, milliseconds. */
+/** A sign-in link that is valid for longer than this was created while the clock was ahead, milliseconds. */
 const LONGEST_LINK_MS = 86_400_000;
 
 /**
- * Ends a sign-in link. Returns whom it signs in, or null if it is unknown, used or expired, or was created by a clock
- * that was ahead: it would be valid until the time that this showed.
+ * Ends a sign-in link. Returns whom it signs in, or null if it is unknown, used or expired. A link that was created while
+ * the clock was ahead is refused, too: it would be valid until the time that the clock showed.
  */
 export function* useSignInLink({ tokenHash, at }: TokenAt): Steps<Credentials | null> {
 	const used = yield* row<{ accountId: string }>(sql`

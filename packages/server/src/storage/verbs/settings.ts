@@ -54,7 +54,7 @@ const MADE_UP_TIMES = 4;
 /**
  * Records the time of a node's clock, unless it is more than `stepMs` ahead of all that was seen before. Smaller jumps
  * add up, or a clock could creep any distance ahead in small steps. A clock that is more than `stepMs` behind is recorded,
- * too: once it is set right, all that was stored meanwhile looks old.
+ * too: when it is set, that then counts as a jump, because everything stored in the meantime looks old.
  *
  * @param since this node's last trusted time: what passed before it was counted then, even if another node has lowered the
  *   record since; 0 without one
@@ -79,10 +79,10 @@ export function* observeClock(p: {
 	const jumped = Math.max(0, Math.round(p.now - Math.max(seenAt, p.vouched)));
 	const jumpedMs = jumped + Math.max(0, jumpedBefore - MADE_UP_TIMES * passed);
 	if (jumped > 0 && jumpedMs > p.stepMs) return { seenAt, isAhead: true, jumpedMs };
-	const isSetBack = seenAt - p.now > p.stepMs;
-	if (p.now > seenAt || isSetBack) yield* setNumber(CLOCK_SEEN, p.now);
+	const isFarBehind = seenAt - p.now > p.stepMs;
+	if (p.now > seenAt || isFarBehind) yield* setNumber(CLOCK_SEEN, p.now);
 	if (jumpedMs !== jumpedBefore) yield* setNumber(CLOCK_JUMPED, jumpedMs);
-	return { seenAt: isSetBack ? p.now : Math.max(p.now, seenAt), isAhead: false, jumpedMs };
+	return { seenAt: isFarBehind ? p.now : Math.max(p.now, seenAt), isAhead: false, jumpedMs };
 }
 
 /** Trusts this time from now on: an operator confirmed it. */
