@@ -348,7 +348,7 @@ test("filters tell webhooks with the same name apart, and people from keys", asy
 	await choose(apart(ends[1]!));
 	await expect(page.getByRole("main").getByRole("listitem")).toHaveCount(1);
 	// Nothing said that these are listed only without the filter.
-	await expect(page.getByText("Without what was done to single deliveries")).toBeVisible();
+	await expect(page.getByText("Doesn't include actions on single deliveries")).toBeVisible();
 	await page.getByRole("combobox", { name: "Changed by" }).click();
 	for (const [group, name] of [
 		["People", "The operator's key (eve@example.com)"],

@@ -8275,7 +8275,7 @@ export interface operations {
                 readonly limit?: number;
                 /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
                 readonly cursor?: string;
-                /** @description Only what was done to this, such as a webhook, even if it was deleted. What was done to a single delivery is listed under its event, and the removal of an app, which pauses every webhook, under the app. */
+                /** @description Only actions on this, such as a webhook, even if it was deleted. Actions on a single delivery are listed under its event, and the removal of an app, which pauses every webhook, under the app. */
                 readonly target_id?: string;
                 /** @description Only what this account or API key did. `operator_key` stands for the operator's key. */
                 readonly actor_id?: string;

@@ -5,7 +5,7 @@ import { lazy, Suspense, useState } from "react";
 import { quarantineQuery } from "../../api/quarantine.ts";
 import { useSession } from "../../api/session.ts";
 import { part } from "../../lib/part.ts";
-import { OfTime } from "./of-time.tsx";
+import { BackupTime } from "./backup-time.tsx";
 
 const ReleaseDialog = lazy(part(() => import("./release-dialog.tsx")));
 
@@ -33,7 +33,7 @@ function Notice() {
 		>
 			<Text size="sm">
 				This service was restored from a backup
-				<OfTime at={backupAt} />. Events are accepted and logged, and will be sent once its operator releases it.
+				<BackupTime at={backupAt} />. Events are accepted and logged, and will be sent once its operator releases it.
 			</Text>
 			{mayRevoke ? (
 				<Text size="sm" mt={4}>

@@ -10,7 +10,7 @@ import { notifyDone } from "../../ui/notify.tsx";
 import { ErrorState } from "../../ui/page/states.tsx";
 import { useTypeToConfirm } from "../../ui/type-to-confirm.tsx";
 import { When } from "../../ui/when.tsx";
-import { OfTime } from "./of-time.tsx";
+import { BackupTime } from "./backup-time.tsx";
 import classes from "./release-dialog.module.css";
 
 interface ReleaseDialogProps {
@@ -52,7 +52,7 @@ export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps)
 			<Stack gap="sm">
 				<Text size="sm">
 					Pending deliveries are as of the backup
-					<OfTime at={backupAt} />. Receivers may have got them since. Those that skip event ids they know handle
+					<BackupTime at={backupAt} />. Receivers may have got them since. Those that skip event ids they know handle
 					nothing twice. For others, skip what is pending.
 				</Text>
 				{error !== null ? (

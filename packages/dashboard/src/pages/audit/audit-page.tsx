@@ -52,7 +52,7 @@ function Entries() {
 			<AuditFilters search={search} onChange={filter} entries={entries ?? []} />
 			{webhook_id === undefined ? null : (
 				<Text size="sm" c="dimmed">
-					Without what was done to single deliveries, and removals of the app, which pause every webhook.
+					Doesn't include actions on single deliveries, or removals of the app, which pause every webhook.
 				</Text>
 			)}
 			{entries === undefined ? (

@@ -86,14 +86,14 @@ export function SearchedNote({ searched }: { searched: Searched | null }) {
 	);
 }
 
-/** Attempts that a clock dated ahead stay first until that time comes. */
+/** Says why attempts from a time when the clock was ahead are listed first. */
 export function AheadNotice({ newest }: { newest: Pick<ListedAttempt, "started_at"> | undefined }) {
 	const now = useNow(0);
 	if (newest === undefined || !isAhead(Date.parse(newest.started_at), now)) return null;
 	return (
 		<Text size="sm" c="dimmed">
-			The first attempts were made while the service's clock was ahead. They are listed first until the time that they
-			show, so newer ones are below them.
+			The first attempts were made while the service's clock was ahead. They stay at the top until the time they show,
+			so newer ones are below them.
 		</Text>
 	);
 }

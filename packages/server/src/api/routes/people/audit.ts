@@ -64,7 +64,7 @@ export function auditRoutes({ storage }: ApiParts): Route[] {
 				...paging,
 				...optional({
 					target_id: soughtId(
-						"Only what was done to this, such as a webhook, even if it was deleted. What was done to a single delivery is listed under its event, and the removal of an app, which pauses every webhook, under the app.",
+						"Only actions on this, such as a webhook, even if it was deleted. Actions on a single delivery are listed under its event, and the removal of an app, which pauses every webhook, under the app.",
 					),
 					actor_id: soughtId(
 						`Only what this account or API key did. \`${OPERATOR_KEY}\` stands for the operator's key.`,
