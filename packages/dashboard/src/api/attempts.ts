@@ -19,7 +19,10 @@ export type Span = keyof typeof SPANS;
 
 export const isSpan = (value: unknown): value is Span => typeof value === "string" && Object.hasOwn(SPANS, value);
 
-/** The filters that attempts and deliveries have, as the API expects them. Values of one list are alternatives. */
+/**
+ * The filters that attempts and deliveries share, as the API expects them. Values of one list are alternatives. A type
+ * instead of an interface, so that it can be a call's `query`.
+ */
 export type CommonFilter = {
 	readonly webhook_id?: readonly string[];
 	readonly type?: readonly EventType[];
@@ -80,7 +83,7 @@ export function fixedFilter<Filter extends CommonFilter>({ span, ...filter }: Mo
 	return (span === undefined ? filter : { ...filter, since: new Date(now - SPANS[span]).toISOString() }) as Filter;
 }
 
-/** A call's parameters, with the filter's bounds now. */
+/** The parameters of a call with a filter, whose span ends now. */
 export const asked = <Filter extends CommonFilter>(projectId: string, filter: Moving<Filter>, limit?: number) => ({
 	path: { project_id: projectId },
 	query: { ...fixedFilter<Filter>(filter, serverNow()), limit },

@@ -102,12 +102,12 @@ export async function replayDelivery(projectId: string, id: DeliveryId): Promise
 	refresh(projectId);
 }
 
-/** What became of several deliveries. */
+/** The result of an action on several deliveries. */
 export interface BulkResult {
 	readonly count: number;
-	/** Those that it can't be done to now: their state is another, or they no longer exist. */
+	/** Deliveries that it doesn't apply to, because of their state, or that no longer exist. */
 	readonly skipped: number;
-	/** The last of them that weren't reached, because the service ran into an error. */
+	/** Deliveries that weren't tried, because the service ran into an error at an earlier one. */
 	readonly left?: number;
 }
 

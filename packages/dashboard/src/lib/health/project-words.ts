@@ -57,7 +57,8 @@ function sendingSentence(
 	}
 	const unstable = inState("unstable");
 	const idle = inState("idle");
-	const [healthy, paused] = [inState("healthy").length, inState("paused").length];
+	const healthy = inState("healthy").length;
+	const paused = inState("paused").length;
 	const isOlder = idle.some((webhook) => isOlderThanLog(webhook, byId.get(webhook.id)));
 	if (healthy === total) return `${shareOf(healthy, "healthy")}.${late}`;
 	if (unstable.length > 0) {

@@ -1,5 +1,5 @@
 import { cutMiddle } from "./cut.ts";
-import { seen, typedName } from "./names.ts";
+import { typedName, visibleForm } from "./names.ts";
 
 /** The kinds of things that can be opened by id. */
 const KINDS = { evt: "event", att: "attempt", wh: "webhook", proj: "project" } as const;
@@ -19,18 +19,18 @@ export const shortId = (id: string): string => cutMiddle(id, id.lastIndexOf("_")
 export const shortOrderId = (id: string): string => cutMiddle(id, 10, 8);
 
 /**
- * The options of a menu, with ids as values. Those that look the same are told apart by `hint`, or by their ids. So are those
- * that look like another one with its hint: people choose their own names.
+ * The options of a menu, with ids as values. Labels that look the same get the option's `hint` or its short id added. So do
+ * those that look like another one with its hint: people choose their own names.
  */
 export function toldApart<Option extends { value: string; label: string; hint?: string }>(
 	options: readonly Option[],
 ): Option[] {
 	const hinted = ({ value, label, hint = shortId(value) }: Option) => `${label} (${hint})`;
-	const alike = Map.groupBy(options, ({ label }) => seen(label));
-	const withHint = new Set(options.map((option) => seen(hinted(option))));
+	const alike = Map.groupBy(options, ({ label }) => visibleForm(label));
+	const withHint = new Set(options.map((option) => visibleForm(hinted(option))));
 	return options.map((option) => {
-		const isClear = alike.get(seen(option.label))!.length === 1 && !withHint.has(seen(option.label));
-		return isClear && !alike.has(seen(hinted(option))) ? option : { ...option, label: hinted(option) };
+		const isClear = alike.get(visibleForm(option.label))!.length === 1 && !withHint.has(visibleForm(option.label));
+		return isClear && !alike.has(visibleForm(hinted(option))) ? option : { ...option, label: hinted(option) };
 	});
 }
 

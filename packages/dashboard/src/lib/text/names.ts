@@ -22,7 +22,7 @@ export const isolated = (text: string): string =>
 export const typedName = (text: string): string => text.replace(/[\u2068\u2069]/g, "").trim();
 
 /** A name as it looks: without invisible characters, and with one space for spaces of any kind in a row. */
-export const seen = (name: string): string =>
+export const visibleForm = (name: string): string =>
 	typedName(name)
 		.normalize("NFC")
 		.replace(/\p{Default_Ignorable_Code_Point}/gu, "")
@@ -30,4 +30,4 @@ export const seen = (name: string): string =>
 		.trim();
 
 /** Whether two names look the same, so that someone who types what they see has typed the name. */
-export const lookSame = (one: string, other: string): boolean => seen(one) === seen(other);
+export const lookSame = (one: string, other: string): boolean => visibleForm(one) === visibleForm(other);

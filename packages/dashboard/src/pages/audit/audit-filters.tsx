@@ -94,7 +94,7 @@ function useActorOptions(chosen: string | undefined, entries: readonly AuditEntr
 interface Option {
 	readonly value: string;
 	readonly label: string;
-	/** Options without one come without a title. */
+	/** The title above it; none by default. */
 	readonly group?: string;
 	/** Tells it apart from others with this label. */
 	readonly hint?: string;
@@ -107,7 +107,7 @@ function optionsOf(chosen: string | undefined, named: readonly Option[]) {
 	if (chosen !== undefined && !options.has(chosen)) options.set(chosen, { value: chosen, label: chosen });
 	const groups = Map.groupBy(toldApart([...options.values()]), ({ group }) => group);
 	return [...groups].flatMap<ComboboxItem | ComboboxItemGroup<ComboboxItem>>(([group, members]) => {
-		// Mantine takes what has a group for one.
+		// Mantine would mistake an option with a `group` for a group.
 		const items = members.map(({ value, label }) => ({ value, label }));
 		return group === undefined ? items : [{ group, items }];
 	});

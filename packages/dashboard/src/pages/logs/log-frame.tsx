@@ -36,7 +36,7 @@ interface LogFrameProps<Row> {
 	sentence: ReactNode;
 	/** @param note what the list leaves out */
 	toolbar: (note: ReactNode) => ReactNode;
-	/** What is odd about the rows. */
+	/** A remark above the rows. */
 	notice?: ReactNode;
 	table: ReactNode;
 	/** Instead of the table on narrow screens. */

@@ -29,7 +29,7 @@ interface LogTableProps<Row> extends Omit<LogRows<Row>, "stateOf"> {
 	/** All columns except the one for selecting, which changes far more often. */
 	columns: readonly Column<Row>[];
 	rowKey: (row: Row) => string;
-	/** The row's attempt, or a delivery's last one, if it has any. It stays the same. */
+	/** The row's attempt, or a delivery's last one; null without one. The same function in every render. */
 	attemptOf: (row: Row) => AttemptSummary | null;
 }
 

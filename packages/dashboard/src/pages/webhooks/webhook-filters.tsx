@@ -1,13 +1,11 @@
 import { NativeSelect } from "@mantine/core";
-import type { WebhookState } from "../../lib/health/health-facts.ts";
 import { outcomeWord } from "../../ui/deliveries/outcome.tsx";
 import { FindField } from "../../ui/find-field.tsx";
-import { WEBHOOK_STATES, type WebhooksSearch } from "./search.ts";
+import { validateWebhooksSearch, WEBHOOK_STATES, type WebhooksSearch } from "./search.ts";
 import classes from "./webhooks-page.module.css";
 
 interface WebhookFiltersProps {
 	search: WebhooksSearch;
-	/** Called with what was entered; empty values mean any. */
 	onChange: (search: WebhooksSearch) => void;
 }
 
@@ -23,13 +21,13 @@ export function WebhookFilters({ search, onChange }: WebhookFiltersProps) {
 				aria-label="Find a webhook"
 				placeholder="Name, URL or id"
 				value={text}
-				onChange={(sought) => onChange({ ...search, text: sought })}
+				onChange={(sought) => onChange(validateWebhooksSearch({ ...search, text: sought }))}
 			/>
 			<NativeSelect
 				aria-label="State"
 				data={[{ value: "", label: "All states" }, ...STATES]}
 				value={state ?? ""}
-				onChange={(event) => onChange({ ...search, state: event.currentTarget.value as WebhookState })}
+				onChange={(event) => onChange(validateWebhooksSearch({ ...search, state: event.currentTarget.value }))}
 			/>
 		</search>
 	);

@@ -38,7 +38,7 @@ export function WebhooksPage() {
 		void navigate({
 			to: "/p/$projectId/webhooks",
 			params: { projectId },
-			search: validateWebhooksSearch({ ...next }),
+			search: next,
 			replace: true,
 			resetScroll: false,
 		});

@@ -106,9 +106,9 @@ function Patterns({ id }: { id: string }) {
 interface KeyProps {
 	label: string;
 	value: string | null;
-	/** The sign's width; without it, there is none. */
+	/** The symbol's width, pixels; undefined if there is none. */
 	width?: number;
-	/** The sign. */
+	/** The symbol's shapes. */
 	children?: ReactNode;
 }
 

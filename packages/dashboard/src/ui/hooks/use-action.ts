@@ -1,7 +1,7 @@
 import { useRef, useState } from "react";
 import { notifyProblem } from "../notify.tsx";
 
-/** Runs an action once at a time, and reports its failure. */
+/** Runs an action, and reports its failure. Calls while it is running are ignored. */
 export function useAction<Args extends readonly unknown[]>(act: (...args: Args) => Promise<void>) {
 	const [busy, setBusy] = useState(false);
 	const isRunning = useRef(false);

@@ -11,7 +11,7 @@ import { REFUSALS } from "./refusals.ts";
 import type { AdviceRule } from "./rule.ts";
 import { withoutResponse } from "./without-response.ts";
 
-/** The first rule that fits counts. */
+/** The first rule that matches applies. */
 export const ADVICE_RULES: readonly AdviceRule[] = [...REFUSALS, ...INTERMEDIARIES, ...RECEIVERS];
 
 /** The fields of an attempt that the advice needs. */

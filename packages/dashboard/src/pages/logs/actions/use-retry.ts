@@ -5,7 +5,7 @@ import { useAction } from "../../../ui/hooks/use-action.ts";
 import { notifyDone, notifyUndone } from "../../../ui/notify.tsx";
 
 /**
- * Makes the pending attempts of deliveries of the list now, once at a time, and says what it has done.
+ * Makes the pending attempts of selected deliveries now, and says what it has done.
  *
  * @param onRetried called if there were any
  */
