@@ -60,11 +60,11 @@ runs. To replace a key that isn't lost, list two keys instead: see docs/operatio
 
 Stop the service first, and copy the database: this can't be undone. With SQLite, the command creates a new key file if
 there is none, so move a damaged one away. Otherwise it uses the configured key, so set a new POSTHORN_SEAL_KEY first.
-Webhooks whose secrets that key doesn't open are paused, and their secrets are given up. Their events are kept, and wait. If
+Webhooks whose secrets the key can't open are paused, and their secrets are discarded. Their events are kept, and wait. If
 the command is interrupted, run it again. Like starting the service, it migrates the database to this version's schema.
 
-Then start the service. For each of these webhooks, which the projects' audit logs name, too: rotate its secret, give the
-new one to its receiver, and resume it.
+Then start the service. For each of these webhooks (the projects' audit logs list them, too), rotate the secret, give the
+new one to the receiver, and resume the webhook.
 
 Examples:
   posthorn seal-key --lost
@@ -98,7 +98,7 @@ and replaces the database with a copy of the backup; the previous database is ke
 restore the backup with PostgreSQL's own tools, then run this command without a file.
 
 The database is then in quarantine. The service starts, and accepts and logs events, but sends nothing: its pending
-deliveries are as old as the backup, and receivers may have got them since. "posthorn quarantine" lists them, and
+deliveries are as old as the backup, so receivers may already have them. "posthorn quarantine" lists them, and
 "posthorn release" sends them. The quarantine applies to every node, and restarts don't end it.
 
 Examples:
@@ -114,8 +114,8 @@ Examples:
   posthorn quarantine
   posthorn quarantine --env-file /etc/posthorn/posthorn.env --json`,
 	release: `
-Shows what will be sent, and asks. Events are sent in order, with the ids they had: receivers that skip duplicates won't
-handle again what they got after the backup. With --skip a webhook continues with the next event: its backlog isn't
+Shows what will be sent, and asks. Events are sent in order, with their original ids: receivers that skip duplicates won't
+handle anything again that they got after the backup. With --skip a webhook continues with the next event: its backlog isn't
 sent, and its pending retries end with the reason skipped.
 
 Examples:

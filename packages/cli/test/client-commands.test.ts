@@ -428,15 +428,15 @@ test.each([
 	[["replay", "--since", "1h", "--until", "1d"], /^--since 1h must be longer ago than --until 1d\./],
 	[["replay", "--since", "1h", "--until", "60m"], /^--since 1h must be longer ago than --until 60m\./],
 	// An empty variable of a script selected nothing, or everything.
-	[["listen", "3000", "--events", ""], /^Which types\? There are: customer\.created,/],
-	[["events", "list", "--type", ","], /^Which types\? There are: /],
+	[["listen", "3000", "--events", ""], /^Which types\? Known types: customer\.created,/],
+	[["events", "list", "--type", ","], /^Which types\? Known types: /],
 	[["webhooks", "list", "--url", "http://127.0.0.1:1/#/logs"], /^The URL is .*; it must be one such as https/],
-	[["webhooks", "create", "https://example.com", "--events", ""], /^Which types\? There are: /],
+	[["webhooks", "create", "https://example.com", "--events", ""], /^Which types\? Known types: /],
 	// All types were chosen, although one of these doesn't exist.
-	[["webhooks", "create", "https://example.com", "--events", "all,nope"], /^No event type: nope\. There are: /],
+	[["webhooks", "create", "https://example.com", "--events", "all,nope"], /^Unknown event type: nope\. Known types: /],
 	// Only the first one was taken.
 	[["trigger", "delivery.success,delivery.failed", "--publish"], /^Choose one type: delivery\.success or delivery/],
-	[["replay", "--type", "purchase.complete"], /^No event type: purchase\.complete\. There are: /],
+	[["replay", "--type", "purchase.complete"], /^Unknown event type: purchase\.complete\. Known types: /],
 	// The service found nothing.
 	[["logs", "list", "--webhook", "evt_1"], /^--webhook is "evt_1"; give the id of the webhook, wh_…\./],
 	[["replay", "--event", ""], /^--event is ""; give the id of the event, evt_…\./],
@@ -524,7 +524,7 @@ test("says in plain words why a call failed, and when there is nothing to show",
 	])
 		expect(await on.user.run(misspelled)).toMatchObject({
 			...{ code: 2, out: "" },
-			err: expect.stringMatching(/No event type: purchase\.complete\. There are: .*purchase\.completed/),
+			err: expect.stringMatching(/Unknown event type: purchase\.complete\. Known types: .*purchase\.completed/),
 		});
 	expect(await on.user.run(["logs", "list"])).toMatchObject({ code: 0, out: "", err: "No attempts found.\n" });
 	expect(await on.user.run(["logs", "list", "--json"])).toMatchObject({ code: 0, out: "", err: "" });

@@ -251,9 +251,7 @@ test("begins at the given position: now, at an event, or at a time", async () =>
 		await listening.end("SIGTERM");
 		expect(arrived(), args.join(" ")).toEqual(expected);
 		const [flag, value] = args;
-		expect(listening.errors).toContain(
-			`Beginning with ${flag === "--since" ? "the events of the last " : ""}${value}.`,
-		);
+		expect(listening.errors).toContain(`Starting with ${flag === "--since" ? "events from the last " : ""}${value}.`);
 	}
 	receiver.received.length = 0;
 	await project.publish(event("evt_missed"));
@@ -293,7 +291,7 @@ test.each([
 	[["listen", "3000", "--since", "yesterday"], /--since is "yesterday"/],
 	[["listen", "3000", "--since", "1h", "--from", "evt_1"], /be combined/],
 	[["listen", "3000", "--from", ""], /^--from is ""; it must be "now" or the id of an event/],
-	[["listen", "3000", "--events", "purchase.complete"], /No event type: purchase.complete/],
+	[["listen", "3000", "--events", "purchase.complete"], /Unknown event type: purchase.complete/],
 ])("refuses %j", async (args, message) => {
 	const { code, out, err } = await user.run(args);
 	expect([code, out]).toEqual([2, ""]);

@@ -134,7 +134,7 @@ test("trigger publishes only with --publish, which needs a confirmation", async 
 
 test.each([
 	[["trigger"], /Which type\? customer.created/],
-	[["trigger", "purchase.complete", "--to", "3000"], /No event type: purchase.complete/],
+	[["trigger", "purchase.complete", "--to", "3000"], /Unknown event type: purchase.complete/],
 	[["trigger", "purchase.completed"], /Choose where/],
 	[["trigger", "purchase.completed", "--to", "3000", "--publish"], /Choose where/],
 	[["trigger", "purchase.completed", "--to", "example.com"], /--allow-remote/],

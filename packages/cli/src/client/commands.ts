@@ -20,7 +20,7 @@ a day continues there, a later one starts with new events.
 
 The delivery log isn't affected. The project's audit log says who listened, when, and to which types. Replays and test
 events go to webhooks, not here: "posthorn replay --event evt_… --to 3000/hooks" sends one here. At a terminal, r sends
-the last event again, and q ends.
+the last event again, and q quits.
 
 Examples:
   posthorn listen 3000/hooks
@@ -74,9 +74,9 @@ Examples:
   posthorn replay --since 1d --dry-run
   posthorn replay --event evt_… --to 3000/hooks`,
 	retry: `
-With --webhook it shows how many deliveries wait for a retry there, and asks. With --event it doesn't ask. A retry made
-early counts like one made when it is due, so a delivery gets no more attempts than otherwise. Finished deliveries aren't
-sent again: "posthorn replay" does that.
+With --webhook it shows how many deliveries wait for a retry there, and asks. With --event it doesn't ask. An early
+retry counts like any other, so a delivery gets no extra attempts. Finished deliveries aren't sent again: "posthorn
+replay" does that.
 
 Examples:
   posthorn retry --event evt_…

@@ -202,7 +202,8 @@ export async function projectsOf(url: string, key: string): Promise<readonly Kno
 
 /** The id of the only project; null if there are several. @throws UsageError if there is none */
 export function onlyOf([first, ...others]: readonly KnownProject[]): string | null {
-	if (first === undefined) throw new UsageError(["This key sees no project yet. Create one in the dashboard."]);
+	if (first === undefined)
+		throw new UsageError(["This key can't access any project yet. Create one in the dashboard."]);
 	return others.length === 0 ? first.id : null;
 }
 
@@ -211,7 +212,7 @@ async function onlyProject(url: string, key: string): Promise<string> {
 	const only = onlyOf(projects);
 	if (only !== null) return only;
 	throw new UsageError([
-		"This key sees several projects. Choose one with --project or POSTHORN_PROJECT:",
+		"This key can access several projects. Choose one with --project or POSTHORN_PROJECT:",
 		...projects.slice(0, 20).map(({ id, name }) => `  ${id}  ${clean(name)}`),
 	]);
 }

@@ -10,9 +10,9 @@ const known = (): string => EVENT_TYPES.map(({ type }) => type).join(", ");
  */
 export function parseTypes(given: readonly string[]): EventTypeEntry["type"][] {
 	const names = given.flatMap((text) => text.split(",").map((name) => name.trim())).filter((name) => name !== "");
-	if (names.length === 0) throw new UsageError([`Which types? There are: ${known()}.`]);
+	if (names.length === 0) throw new UsageError([`Which types? Known types: ${known()}.`]);
 	const unknown = names.filter((name) => !isEventType(name));
-	if (unknown.length > 0) throw new UsageError([`No event type: ${unknown.join(", ")}. There are: ${known()}.`]);
+	if (unknown.length > 0) throw new UsageError([`Unknown event type: ${unknown.join(", ")}. Known types: ${known()}.`]);
 	return names as EventTypeEntry["type"][];
 }
 

@@ -27,7 +27,7 @@ export async function login(options: LoginOptions): Promise<void> {
 	const projects = await projectsOf(url, key);
 	const wanted = options.project ?? (POSTHORN_PROJECT || undefined);
 	if (wanted !== undefined && !projects.some(({ id }) => id === wanted))
-		throw new UsageError([`This key doesn't see ${wanted}.`]);
+		throw new UsageError([`This key can't access ${wanted}.`]);
 	const project = wanted ?? (await choose(projects));
 	store(loginFile(), { url, key, project } satisfies Login);
 	const name = clean(projects.find(({ id }) => id === project)?.name ?? project);
@@ -79,7 +79,7 @@ async function askUrl(known: string): Promise<string> {
 async function askKey(): Promise<string> {
 	needTerminal("POSTHORN_API_KEY");
 	const { default: password } = await import("@inquirer/password");
-	const message = "API key (phk_…), from the dashboard's page API keys";
+	const message = "API key (phk_…), from the dashboard, under API keys";
 	return ask((context) => password({ message, mask: true }, context));
 }
 

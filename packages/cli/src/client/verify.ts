@@ -79,7 +79,7 @@ function warnOfAge(signedAtMs: number): void {
 	// A time in microseconds is an invalid date, which is never too old.
 	const signedAt = new Date(signedAtMs);
 	if (Math.abs(Date.now() - signedAt.getTime()) / 1_000 > TIMESTAMP_TOLERANCE_S)
-		warn(`It was signed ${ago(signedAt.toISOString())}; a receiver only accepts ${TIMESTAMP_TOLERANCE_S} s.`);
+		warn(`It was signed ${ago(signedAt.toISOString())}; receivers accept at most ${TIMESTAMP_TOLERANCE_S} s.`);
 }
 
 /** Headers from `-H "Name: value"` and the two shorthands. */

@@ -30,8 +30,8 @@ export async function newOperatorKey({ databaseUrl, yes, json }: OperatorKeyOpti
 		else console.log(key);
 		note(
 			isReplaced
-				? "This is the new operator key, only shown now. The previous one no longer works."
-				: "This is the operator's key, only shown now.",
+				? "This is the operator's new key. It is only shown now. The previous one no longer works."
+				: "This is the operator's key. It is only shown now.",
 		);
 	} finally {
 		await storage.close();

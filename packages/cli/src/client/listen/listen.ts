@@ -158,10 +158,10 @@ async function startingPoint(
 ): Promise<Start> {
 	if (span !== null) {
 		const position = await positionSince(client, Date.now() - span.ms);
-		return { position, message: `Beginning with the events of the last ${span.text}.` };
+		return { position, message: `Starting with events from the last ${span.text}.` };
 	}
 	if (from === "now") return { position: await client.end(), message: "Beginning now." };
-	if (from !== undefined) return { position: await positionBefore(client, from), message: `Beginning with ${from}.` };
+	if (from !== undefined) return { position: await positionBefore(client, from), message: `Starting with ${from}.` };
 	const stored = progress.read();
 	if (stored === null) return { position: await client.end(), message: "Beginning now." };
 	const since = ago(new Date(stored.at).toISOString());
