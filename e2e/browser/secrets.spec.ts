@@ -152,7 +152,7 @@ test("a webhook whose secret was lost says what to do, until it is rotated", asy
 	});
 	await page.goto(dashboard.project(`/webhooks/${id}`));
 	const banner = page.getByRole("region", { name: "What is wrong" });
-	await expect(banner).toContainText("given up, because the service's seal key was lost");
+	await expect(banner).toContainText("discarded, because the service's seal key was lost");
 	await expect(banner).toContainText("give the new one to the receiver, then resume the webhook");
 	await expect(page.getByRole("button", { name: "Resume" })).toHaveCount(0);
 	await expectAccessible(page);

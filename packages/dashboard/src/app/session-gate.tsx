@@ -22,6 +22,6 @@ export function SessionGate() {
 				replace: true,
 			});
 	}, [ended, router]);
-	// Another account may have signed in in another tab. It begins anew, without what was typed or is shown once.
+	// Another account may have signed in from another tab. It starts afresh, without typed text or secrets that are shown once.
 	return ended ? null : <Outlet key={session?.account.id} />;
 }

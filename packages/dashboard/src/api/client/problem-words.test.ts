@@ -16,7 +16,7 @@ it.each([
 	],
 	[
 		problem("forbidden", "This key may not do that", "The header X-CSRF-Token is missing or wrong."),
-		"This browser has a new session: Someone has signed in in another tab. Check the account at the top right, then try again.",
+		"This browser has a new session: Someone signed in from another tab. Check the account at the top right, then try again.",
 	],
 	[
 		problem("not-found", "Not found", "There is no such webhook, or this key may not see it."),

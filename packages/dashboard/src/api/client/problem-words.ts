@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<string, Wording>> = {
 		/CSRF/i.test(detail)
 			? {
 					title: "This browser has a new session",
-					detail: "Someone has signed in in another tab. Check the account at the top right, then try again.",
+					detail: "Someone signed in from another tab. Check the account at the top right, then try again.",
 				}
 			: /Origin/i.test(detail)
 				? { title: "This page is outdated", detail: "Reload the page and try again." }

@@ -52,8 +52,8 @@ export default function ReleaseDialog({ backupAt, onClose }: ReleaseDialogProps)
 			<Stack gap="sm">
 				<Text size="sm">
 					Pending deliveries are as of the backup
-					<BackupTime at={backupAt} />. Receivers may have got them since. Those that skip event ids they know handle
-					nothing twice. For others, skip what is pending.
+					<BackupTime at={backupAt} />. Receivers may have received them since. Those that skip known event ids won't
+					handle any event twice. For the others, skip what is pending.
 				</Text>
 				{error !== null ? (
 					<ErrorState error={error} onRetry={refetch} />

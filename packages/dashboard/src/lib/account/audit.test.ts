@@ -71,7 +71,7 @@ describe("auditSentence", () => {
 		],
 		[
 			entry("webhook.secret_lost", { detail: { reason: "seal_key_lost" } }),
-			"Anna gave up the signing secret of the webhook Accounting, because the seal key was lost: rotate it before you resume the webhook.",
+			"Anna discarded the signing secret of the webhook Accounting, because the seal key was lost: rotate it before you resume the webhook.",
 		],
 	])("reads %o", (of, sentence) => {
 		expect(read(of)).toBe(sentence);

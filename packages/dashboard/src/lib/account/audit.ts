@@ -93,7 +93,7 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 	"webhook.skipped": () => ["skipped the pending deliveries of the webhook "],
 	"webhook.secret_rotated": () => ["rotated the signing secret of the webhook "],
 	"webhook.secret_lost": () => [
-		"gave up the signing secret of the webhook ",
+		"discarded the signing secret of the webhook ",
 		`${LOST}: rotate it before you resume the webhook`,
 	],
 	"webhook.tested": ({ type }) => [`sent a test event${typeof type === "string" ? ` (${type})` : ""} to the webhook `],

@@ -34,7 +34,7 @@ const STEPS: Readonly<Record<Step, { readonly title: string; readonly text: stri
 	},
 	event: {
 		title: "Publish an event, or send a test",
-		text: "Your store publishes through the API. A test event only takes a click.",
+		text: "Your store publishes through the API. A test event takes just one click.",
 	},
 	delivery: {
 		title: "Get the first delivery accepted",

@@ -19,7 +19,7 @@ export function SecretBanner({ projectId, webhook }: SecretBannerProps) {
 				<div>
 					<p className={classes.title}>
 						{state === "lost"
-							? "Its signing secret was given up, because the service's seal key was lost."
+							? "Its signing secret was discarded, because the service's seal key was lost."
 							: "The service can't read its signing secret: the key that sealed it is missing."}
 					</p>
 					<p className={classes.text}>

@@ -152,8 +152,7 @@ function Receivers({ subscribers }: { subscribers: readonly Webhook[] }) {
 	if (subscribers.length === 0)
 		return (
 			<Text size="sm">
-				No webhook is subscribed to this type, so nothing is sent. The event is only written to the log, where programs
-				that read it find it.
+				No webhook is subscribed to this type, so nothing is sent. The event is only written to the log.
 			</Text>
 		);
 	return (

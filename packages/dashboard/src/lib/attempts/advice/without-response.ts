@@ -48,14 +48,14 @@ const BY_REASON: Readonly<Record<string, Explanation>> = {
 		],
 	}),
 	address_not_public: ({ host }) => ({
-		why: `${host} leads to a private or reserved address. Nothing is sent there, so that webhooks cannot reach into internal networks.`,
+		why: `${host} resolves to a private or reserved address. Nothing is sent there, so that webhooks can't reach internal networks.`,
 		tries: [
 			"Use a host that's reachable from the public internet, or a tunnel with an HTTPS address for local development.",
 			"If the receiver has to be on a private network, the operator of this service can allow its address range (POSTHORN_EGRESS_ALLOW).",
 		],
 	}),
 	address_not_allowed: ({ host }) => ({
-		why: `${host} leads to an address that the operator of this service excludes, or to the service's own machine. Nothing is sent there.`,
+		why: `${host} resolves to an address that the operator of this service excludes, or to the service's own machine. Nothing is sent there.`,
 		tries: [
 			"Use a host with another address.",
 			"If the receiver has to stay there, the operator can allow its address (POSTHORN_EGRESS_ALLOW, POSTHORN_EGRESS_DENY).",
@@ -64,7 +64,7 @@ const BY_REASON: Readonly<Record<string, Explanation>> = {
 	port_not_allowed: ({ host }) => ({
 		why: `The port in ${host} isn't among those that the operator of this service allows, so nothing is sent there.`,
 		tries: [
-			`Let the receiver listen on port 443, and remove the port from the URL ${SETTINGS}.`,
+			`Have the receiver listen on port 443, and remove the port from the URL ${SETTINGS}.`,
 			"If it needs this port, the operator can allow it (POSTHORN_EGRESS_PORTS), except for 0 and 25.",
 		],
 	}),

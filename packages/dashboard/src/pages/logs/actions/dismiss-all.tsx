@@ -30,7 +30,7 @@ export function DismissAll({ projectId, filter: matching, nameOf, onClose }: Mat
 				run: (options) => dismissMatching(projectId, filter, options),
 				doing: "are dismissed",
 				done: (count) => `${isAre(count)} dismissed`,
-				skipped: "they were replayed or dismissed meanwhile",
+				skipped: "they have been replayed or dismissed in the meantime",
 			}}
 			preview={(counted) => (
 				<Stack gap="sm">

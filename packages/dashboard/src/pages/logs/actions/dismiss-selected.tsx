@@ -34,7 +34,7 @@ export function DismissSelected({ projectId, deliveries, what, onClose }: Dismis
 					notifyDone(`Dismissed ${what}. It stays in the log and can still be replayed.`);
 				} else {
 					const done = await dismissDeliveries(projectId, deliveries ?? []);
-					if (done.count === 0) notifyUndone("They were replayed or dismissed meanwhile.");
+					if (done.count === 0) notifyUndone("They have been replayed or dismissed in the meantime.");
 					else notifyDone(resultInWords(done));
 				}
 			}}

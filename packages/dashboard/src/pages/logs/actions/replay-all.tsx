@@ -22,7 +22,7 @@ export interface MatchingProps {
 }
 
 const LEFT_OUT =
-	"Deliveries that wait for a retry continue automatically: select them to retry them now. Dismissed ones and test events are replayed one by one.";
+	"Deliveries waiting for a retry continue automatically: select them to retry them now. Dismissed ones and test events are replayed one by one.";
 
 const CHOICES = ["failed", "all"] as const;
 type Choice = (typeof CHOICES)[number];

@@ -52,6 +52,6 @@ function resultInWords({ count, skipped, left = 0 }: BulkResult): string {
 		skipped === 0
 			? ""
 			: `${plural(skipped, "delivery")} skipped, because they are still being attempted or no longer exist.`;
-	const missed = left === 0 ? "" : `${plural(left, "delivery")} not reached because of an error: replay them again.`;
+	const missed = left === 0 ? "" : `${plural(left, "delivery")} not tried because of an error: replay them again.`;
 	return [begun, rest, missed].filter((part) => part !== "").join(" ");
 }

@@ -16,11 +16,11 @@ export function useRetry(projectId: string, onRetried: () => void) {
 		if (count === 0)
 			return notifyUndone(
 				deliveries.length === 1
-					? "It no longer waits for a retry."
-					: "None of them waits for a retry. Replay finished deliveries instead.",
+					? "It's no longer waiting for a retry."
+					: "None of them is waiting for a retry. Replay finished deliveries instead.",
 			);
 		const what = event === undefined ? plural(count, "delivery") : eventWords(event);
-		const others = skipped === 0 ? "" : ` ${plural(skipped, "other")} skipped: no retry waits.`;
+		const others = skipped === 0 ? "" : ` ${plural(skipped, "other")} skipped: no retry is pending.`;
 		notifyDone(`Retrying ${what} now.${others}`);
 		onRetried();
 	};

@@ -116,6 +116,6 @@ function CheckLine({ label, found }: { label: string; found: UrlCheck["checks"][
 /** Says what isn't right or isn't known, for those who don't see it. */
 function summary(made: UrlCheck["checks"]): string {
 	const others = made.filter(({ state }) => state !== "ok");
-	if (others.length === 0) return "The URL passes the checks. They send nothing to it.";
+	if (others.length === 0) return "The URL passes the checks. Nothing was sent to it.";
 	return others.map(({ detail }) => sentence(detail)).join(" ");
 }

@@ -13,7 +13,7 @@ const AT_ONCE = { min: 1, max: 100 } as const;
 /** How this number of concurrent first attempts affects the order. */
 const costOf = (count: number) =>
 	count <= 1
-		? "Each event waits for the response to the previous one, so first attempts arrive in order. Only retries and replays arrive late."
+		? "Each event waits for the response to the previous one, so first attempts arrive in order. Only retries and replays arrive out of order."
 		: `Up to ${formatCount(count)} events are in flight at a time. That's faster if your receiver is slow, but events can overtake each other, so your receiver has to order them by created_at.`;
 
 /** How many first attempts may be in flight. */
