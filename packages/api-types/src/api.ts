@@ -1414,7 +1414,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Confirm that the clock is right
-         * @description Call this if the clock is right because the service was off for that long, or the clock was behind. All nodes follow within a minute. Data past its retention is then deleted, and events that waited too long are dead-lettered.
+         * @description Call this if the clock is right: the service was off for that long, or the clock was far behind before. All nodes follow within a minute. Data past its retention is then deleted, and events that waited too long are dead-lettered.
          */
         readonly post: operations["confirmClock"];
         readonly delete?: never;

@@ -111,7 +111,7 @@ test("the page for operators names the limits that the code has", () => {
 		`hosts whose TLS session is kept | ${n(RECEIVERS.tlsSessions)}, with up to ${n(RECEIVERS.sessionBytes)} bytes`,
 		`stored part of a response | ${n(RECEIVERS.keptBytes)} bytes`,
 		`so that the connection is kept | ${n(RECEIVERS.drainedBytes)} bytes, for at most ${RECEIVERS.drainMs / 1_000} second and ${RECEIVERS.drainReads} reads after`,
-		`rest of a request that its receiver has answered | sent until the attempt's deadline, or for ${RECEIVERS.bodyMs / 1_000} second if`,
+		`rest of a request after its receiver has responded | sent until the attempt's deadline, or for ${RECEIVERS.bodyMs / 1_000} second if`,
 		`header of a response | ${n(RECEIVERS.headBytes)} bytes, ${RECEIVERS.interimResponses} interim`,
 		`pieces in which a response may arrive | ${RECEIVERS.reads}`,
 		`${RECEIVERS.sessionsPerConnection} TLS sessions, ${RECEIVERS.keyUpdates} key updates, ${RECEIVERS.renegotiations} requests to renegotiate`,

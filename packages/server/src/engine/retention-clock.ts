@@ -154,7 +154,7 @@ export function holdText(hold: ClockHold): string {
 	const earlier = jumpedMs > now - seenAt ? `, and with earlier jumps it is ${days(jumpedMs)} ahead` : "";
 	return (
 		`This node's clock shows ${new Date(now).toISOString()}, ${days(now - seenAt)} after the last time that was recorded${earlier}. ` +
-		`Nothing is deleted or dead-lettered for its age meanwhile. If the clock is wrong, set it. If it is right, because the service was off or the clock was behind, confirm it with POST /v1/clock/confirm.`
+		`Nothing is deleted or dead-lettered for its age meanwhile. If the clock is wrong, set it. If it is right, because the service was off or the clock was far behind before, confirm it with POST /v1/clock/confirm.`
 	);
 }
 

@@ -94,7 +94,7 @@ export function systemRoutes(parts: ApiParts, storageCheck: Pick<StorageCheck, "
 		route("POST", "/v1/clock/confirm", "confirmClock", {
 			summary: "Confirm that the clock is right",
 			description:
-				"Call this if the clock is right because the service was off for that long, or the clock was behind. All nodes follow within a minute. Data past its retention is then deleted, and events that waited too long are dead-lettered.",
+				"Call this if the clock is right: the service was off for that long, or the clock was far behind before. All nodes follow within a minute. Data past its retention is then deleted, and events that waited too long are dead-lettered.",
 			success: { status: 200, description: "This node's clock.", schema: ClockState },
 			async handler() {
 				await retention.confirm();
