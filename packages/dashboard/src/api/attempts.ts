@@ -84,7 +84,11 @@ export function fixedFilter<Filter extends CommonFilter>({ span, ...filter }: Mo
 }
 
 /** The parameters of a call with a filter, whose span ends now. */
-export const asked = <Filter extends CommonFilter>(projectId: string, filter: Moving<Filter>, limit?: number) => ({
+export const filterParams = <Filter extends CommonFilter>(
+	projectId: string,
+	filter: Moving<Filter>,
+	limit?: number,
+) => ({
 	path: { project_id: projectId },
 	query: { ...fixedFilter<Filter>(filter, serverNow()), limit },
 });
@@ -94,7 +98,7 @@ export const attemptsQuery = (projectId: string, filter: LogFilter) =>
 	pagedQuery(
 		projectKey(projectId, "attempts", "list", filter),
 		`${ATTEMPTS}/summaries`,
-		() => asked(projectId, filter, ROWS),
+		() => filterParams(projectId, filter, ROWS),
 		MORE_ROWS,
 	);
 
@@ -103,12 +107,12 @@ export const newestAttemptsQuery = (projectId: string, filter: LogFilter, limit 
 	queryOptions({
 		queryKey: projectKey(projectId, "attempts", "newest", filter, limit),
 		queryFn: async ({ signal }) =>
-			(await api.get(`${ATTEMPTS}/summaries`, { ...asked(projectId, filter, limit), signal })).data,
+			(await api.get(`${ATTEMPTS}/summaries`, { ...filterParams(projectId, filter, limit), signal })).data,
 	});
 
 /** Where what a filter matches is downloaded. */
 export const attemptsExportUrl = (projectId: string, filter: LogFilter, format: "csv" | "jsonl") =>
-	callUrl(`${ATTEMPTS}/export.${format}`, asked<AttemptFilter>(projectId, filter));
+	callUrl(`${ATTEMPTS}/export.${format}`, filterParams<AttemptFilter>(projectId, filter));
 
 export type AttemptCount = Schemas["AttemptCount"];
 
@@ -116,7 +120,7 @@ export type AttemptCount = Schemas["AttemptCount"];
 export const attemptCountQuery = (projectId: string, filter: LogFilter, live: boolean) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "attempts", "count", filter),
-		queryFn: ({ signal }) => api.get(`${ATTEMPTS}/count`, { ...asked(projectId, filter), signal }),
+		queryFn: ({ signal }) => api.get(`${ATTEMPTS}/count`, { ...filterParams(projectId, filter), signal }),
 		staleTime: "static",
 		refetchInterval: live ? RECOUNT_MS : false,
 	});

@@ -1,9 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import {
 	type AttemptFilter,
-	asked,
 	attemptQuery,
 	type CommonFilter,
+	filterParams,
 	MORE_ROWS,
 	type Moving,
 	ROWS,
@@ -49,13 +49,13 @@ export const deliveriesQuery = (projectId: string, filter: Moving<DeliveryFilter
 	pagedQuery(
 		projectKey(projectId, "deliveries", "list", filter),
 		LIST,
-		() => asked<DeliveryFilter>(projectId, filter, ROWS),
+		() => filterParams<DeliveryFilter>(projectId, filter, ROWS),
 		MORE_ROWS,
 	);
 
 /** Where what a filter matches is downloaded. */
 export const deliveriesExportUrl = (projectId: string, filter: Moving<DeliveryFilter>, format: "csv" | "jsonl") =>
-	callUrl(`${LIST}/export.${format}`, asked<DeliveryFilter>(projectId, filter));
+	callUrl(`${LIST}/export.${format}`, filterParams<DeliveryFilter>(projectId, filter));
 
 const DELIVERY = "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}";
 const REPLAYS = "/v1/projects/{project_id}/replays";

@@ -15,7 +15,7 @@ import { KeyboardHelp } from "./keyboard-help.tsx";
 import { LiveToggle } from "./live-toggle.tsx";
 import { ProjectNav } from "./project-nav.tsx";
 import { ProjectSwitcher } from "./project-switcher.tsx";
-import { QuarantineNotice } from "./quarantine-notice.tsx";
+import { QuarantineNotice } from "./quarantine/quarantine-notice.tsx";
 import classes from "./shell.module.css";
 import { ThemeMenu } from "./theme-menu.tsx";
 

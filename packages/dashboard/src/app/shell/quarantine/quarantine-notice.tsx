@@ -2,9 +2,9 @@ import { Alert, Button, Text } from "@mantine/core";
 import { IconPlayerPause } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
-import { quarantineQuery } from "../../api/quarantine.ts";
-import { useSession } from "../../api/session.ts";
-import { part } from "../../lib/part.ts";
+import { quarantineQuery } from "../../../api/quarantine.ts";
+import { useSession } from "../../../api/session.ts";
+import { part } from "../../../lib/part.ts";
 import { BackupTime } from "./backup-time.tsx";
 
 const ReleaseDialog = lazy(part(() => import("./release-dialog.tsx")));

@@ -1,15 +1,15 @@
 import { Button, Checkbox, List, ScrollArea, Stack, Table, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type PendingWebhook, pendingWebhooks, releaseQuarantine } from "../../api/quarantine.ts";
-import { namedLike, releaseOf } from "../../lib/account/release.ts";
-import { webhookName } from "../../lib/health/webhook-name.ts";
-import { formatCount, plural } from "../../lib/text/numbers.ts";
-import { Confirm } from "../../ui/confirm.tsx";
-import { notifyDone } from "../../ui/notify.tsx";
-import { ErrorState } from "../../ui/page/states.tsx";
-import { useTypeToConfirm } from "../../ui/type-to-confirm.tsx";
-import { When } from "../../ui/when.tsx";
+import { type PendingWebhook, pendingWebhooks, releaseQuarantine } from "../../../api/quarantine.ts";
+import { namedLike, releaseOf } from "../../../lib/account/release.ts";
+import { webhookName } from "../../../lib/health/webhook-name.ts";
+import { formatCount, plural } from "../../../lib/text/numbers.ts";
+import { Confirm } from "../../../ui/confirm.tsx";
+import { notifyDone } from "../../../ui/notify.tsx";
+import { ErrorState } from "../../../ui/page/states.tsx";
+import { useTypeToConfirm } from "../../../ui/type-to-confirm.tsx";
+import { When } from "../../../ui/when.tsx";
 import { BackupTime } from "./backup-time.tsx";
 import classes from "./release-dialog.module.css";
 
