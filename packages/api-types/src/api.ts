@@ -7706,7 +7706,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The link, shown this once. */
+            /** @description The link, shown only in this response. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;

@@ -111,7 +111,7 @@ export function sessionRoutes(parts: ApiParts): Route[] {
 			description: "For someone who forgot their password. Send it yourself; it expires after 15 minutes.",
 			access: "operator",
 			body: request("NewSignInLink")({ email: Email }),
-			success: { status: 201, description: "The link, shown this once.", schema: SignInLink },
+			success: { status: 201, description: "The link, shown only in this response.", schema: SignInLink },
 			problems: { "not-found": "No account has this address." },
 			async handler({ body }) {
 				const { token, expiresAt } = found("account", await people.createSignInToken(body.email));

@@ -86,7 +86,10 @@ export function eventTypeRoutes({ config }: Pick<ApiParts, "config">): Route[] {
 			handler({ params: { eventType } }) {
 				const schema = schemas.get(eventType);
 				if (schema === undefined)
-					throw new Problem("not-found", `There is no such event type. There are: ${[...schemas.keys()].join(", ")}.`);
+					throw new Problem(
+						"not-found",
+						`There is no such event type. Known types: ${[...schemas.keys()].join(", ")}.`,
+					);
 				return new RawResponse(schema, SCHEMA_TYPE, SHAREABLE);
 			},
 		}),

@@ -170,7 +170,7 @@ export function problemRoutes(): Route[] {
 				if (!isKind(problem))
 					throw new Problem(
 						"not-found",
-						`There is no such problem type. There are: ${Object.keys(PROBLEMS).join(", ")}.`,
+						`There is no such problem type. Known types: ${Object.keys(PROBLEMS).join(", ")}.`,
 					);
 				const { title, status, meaning, action } = PROBLEMS[problem];
 				const explanation = { type: `/problems/${problem}`, title, status, meaning, action };
