@@ -88,7 +88,7 @@ describe.each([
 		});
 	});
 
-	// Once its clock was set, a machine that had lost the time deleted all that it had taken in and sent meanwhile.
+	// Once its clock was set, a machine that had lost the time deleted everything it had accepted and sent in the meantime.
 	test("what happened while the clock was a year behind is kept until an operator confirms the right time", async () => {
 		await using shop = await Shop.open(await settings());
 		const receiver = await shop.receiver();

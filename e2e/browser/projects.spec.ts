@@ -134,7 +134,7 @@ test("the list of projects doesn't wait for the health, nor move when it arrives
 	await expect(page.getByRole("tooltip")).toContainText("The service returned 500");
 	expect(await height()).toBe(before);
 	await page.unroute(HEALTH);
-	// A damaged project is left out: its cell was empty, as while it is loaded.
+	// A damaged project is left out: its cell stayed empty, as if it were still loading.
 	await page.route(HEALTH, (route) => route.fulfill({ json: { data: [], next_project_id: null } }));
 	await page.clock.runFor(61_000);
 	await expect(cell(page, "Garden shop")).toHaveText(/^–Not known\. Its webhooks' health can't be read/);

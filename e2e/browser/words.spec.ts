@@ -95,7 +95,7 @@ test("the audit log's days end at midnight", async ({ dashboard, page }) => {
 	await expect(page.getByRole("heading", { name: "Today" })).toHaveCount(0);
 });
 
-// They were made "just now" for as long as the clock had been ahead, and nothing said why newer ones weren't first.
+// Their times were shown as "just now" until they had come, and nothing said why newer attempts weren't first.
 test("the log says why attempts from a clock that was ahead are first", async ({ dashboard, page }) => {
 	await dashboard.failing("Accounting", 2);
 	await dashboard.enter(page);

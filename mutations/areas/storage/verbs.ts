@@ -63,7 +63,7 @@ export const STORAGE_VERBS = [
 			name: "clock-record-never-falls",
 			find: "p.now > seenAt || isFarBehind",
 			replace: "p.now > seenAt",
-			why: "What is stored while a clock is far behind is deleted once it is set.",
+			why: "Everything stored while a clock is far behind is deleted once it is set.",
 		},
 	]),
 	...of("server/src/storage/verbs/members.ts", SQLITE, [

@@ -475,7 +475,7 @@ describe("on PostgreSQL", () => {
 		expectHealthy(await doctor(settings));
 	});
 
-	// It took each day for such a partition, and said to detach them: a day that is detached can't be logged any more.
+	// It mistook each day for a foreign partition and advised detaching it, after which that day can't be logged.
 	test("passes where backslashes in strings escape characters", async () => {
 		await migrate();
 		await server.execute(

@@ -104,7 +104,7 @@ test("a clock that creeps ahead is held even if another node's is far behind", a
 	expect(creeping.hold).toMatchObject({ kind: "ahead" });
 });
 
-// Once it was set, all that had been stored meanwhile was deleted.
+// Once it was set, everything stored in the meantime was deleted.
 test.each(["running", "restarted"])(
 	"a clock that is set after it was a year behind waits for a person (%s)",
 	async (how) => {
@@ -237,7 +237,7 @@ test("nothing ages while the database's clock is far ahead of the node's", async
 	expect(holdText(clock.hold!)).toMatch(/database's clock is 40\.0 days ahead/);
 	await clock.confirm();
 	expect(clock.hold).toMatchObject({ kind: "apart" });
-	// Other nodes do: it said that nothing is dead-lettered.
+	// Other nodes may dead-letter: the notice said that nothing is.
 	expect(clock.notice).toMatch(/this node deletes nothing .* other nodes, which may close them as expired/);
 	aheadMs = -40 * DAY;
 	expect(clock.hold).toBeNull();

@@ -100,7 +100,7 @@ interface Option {
 	readonly hint?: string;
 }
 
-/** One option for each id, with its first label. What is chosen is one of them even if nothing names it. */
+/** One option for each id, with its first label. The chosen id is one of them even if nothing names it. */
 function optionsOf(chosen: string | undefined, named: readonly Option[]) {
 	const options = new Map<string, Option>();
 	for (const option of named) if (!options.has(option.value)) options.set(option.value, option);

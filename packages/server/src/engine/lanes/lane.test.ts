@@ -219,14 +219,14 @@ test("for any history, each event is started once and in order, and the stored p
 				if (world.inFlight.length >= world.stored.maxInFlight || world.waiting.length === 0) world.end(0);
 				world.commit(1);
 			}
-			// Positions alone may have been waiting as well.
+			// Commits of positions may have been waiting ahead of those of events.
 			world.commit(world.uncommitted.length);
 			expect([world.waiting, world.inFlight]).toEqual([[], []]);
 			expect([...world.ended].sort((a, b) => a - b)).toEqual([...world.logged].sort((a, b) => a - b));
 		}),
 		{
 			numRuns: 500,
-			// With more of them than the turns commit, the event's commit was missing at the end.
+			// More positions waited than the loop commits, so the event's commit was missing at the end.
 			examples: [[[POSITION, POSITION, { kind: "publish", types: ["a"] }, POSITION]]],
 		},
 	);

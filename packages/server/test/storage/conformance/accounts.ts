@@ -284,7 +284,7 @@ export function describeAccounts(harness: StorageHarness): void {
 			expect(await open(other)).toEqual([foreign]);
 		});
 
-		// The new session was the oldest, and ended as it began: nobody could sign in until the time that the clock had shown.
+		// The new session was the oldest, and ended as it began: no one could sign in until the time that the clock had shown.
 		test("sessions from a clock that was ahead make room first", async () => {
 			const { storage } = world;
 			const account = await makeAccount(world, "ahead@example.com");
