@@ -1,6 +1,6 @@
 import type { Locator, Page, Request } from "@playwright/test";
 import { EVENT_TYPES } from "@posthorn/protocol";
-import { choose, type Dashboard, expect, expectToFit, PASSWORD, test } from "./dashboard.ts";
+import { choose, type Dashboard, expect, expectAccessible, expectToFit, PASSWORD, test } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
 
@@ -248,6 +248,8 @@ test("the log says which events it doesn't list because a webhook is paused", as
 	await expect(page.getByRole("table", { name: "Deliveries" }).getByRole("row")).toHaveCount(1 + 1);
 	const note = page.getByText("1 event for Newsletter (paused) waits for its first attempt and isn't listed yet.");
 	await expect(note).toBeVisible();
+	// Only its color told the link from the words around it.
+	await expectAccessible(page);
 	await page.goto(dashboard.project(`/logs?event_id=${event.id}`));
 	await expect(note).toBeVisible();
 	// It was also shown for an order, a type and an order's other types, of which nothing waits there.

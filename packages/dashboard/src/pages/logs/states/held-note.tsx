@@ -93,7 +93,12 @@ export function HeldNote(props: HeldNoteProps) {
 				: held.map(({ id, status, ...webhook }, index) => (
 						<span key={id}>
 							{index === 0 ? "" : " and "}
-							<AnchorLink size="sm" to="/p/$projectId/webhooks/$webhookId" params={{ projectId, webhookId: id }}>
+							<AnchorLink
+								size="sm"
+								underline="always"
+								to="/p/$projectId/webhooks/$webhookId"
+								params={{ projectId, webhookId: id }}
+							>
 								{isolated(webhookName(webhook))}
 							</AnchorLink>
 							{status === "paused" ? " (paused)" : ""}
