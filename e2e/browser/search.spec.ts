@@ -95,6 +95,13 @@ test("orders, customers and text are found from the search box, and their filter
 	await expect(
 		page.getByText(/^Nothing in the log matches\. The log goes back .* An order id matches only in full and exactly/),
 	).toBeVisible();
+	await expectAccessible(page);
+
+	// Part of an id, in the wrong case, found nothing, and nothing said what else to try.
+	await page.goto(dashboard.project("/logs?order_id=ORD_los"));
+	await page.getByRole("link", { name: "Search for it as text" }).click();
+	await expect(page).toHaveURL(/\/logs\?text=ORD_los$/);
+	await expect(page.getByRole("list", { name: "Events" }).locator("mark")).toHaveText("ord_los");
 
 	await page.goto(dashboard.project("/webhooks"));
 	await page.getByRole("textbox", { name: "Find an id, order or customer" }).fill("glass jar");

@@ -11,7 +11,7 @@ import { Section } from "../../../ui/page/page.tsx";
 import { EmptyState } from "../../../ui/page/states.tsx";
 import { AttemptsTable } from "../attempts/attempts-table.tsx";
 import { DeliveriesTable } from "../deliveries/deliveries-table.tsx";
-import { hasOneFilter, type LogsSearch, type LogView } from "../search.ts";
+import { hasOneFilter, isSearchText, type LogsSearch, type LogView, valuesOf } from "../search.ts";
 import { EventList } from "../text/event-list.tsx";
 import { EXAMPLE_ATTEMPTS, EXAMPLE_DELIVERIES, EXAMPLE_WEBHOOK_NAME } from "./examples.ts";
 import { undeliveredWords } from "./undelivered-words.ts";
@@ -107,6 +107,7 @@ interface NothingMatchesProps {
 /** A filter without results. Events of an order or a customer exist even if no webhook receives them. */
 export function NothingMatches({ search, webhooks, onClear }: NothingMatchesProps) {
 	const { published = [], matches } = usePublished(useProjectId(), search);
+	const searched = [...valuesOf(search, "order_id"), ...valuesOf(search, "customer_email")];
 	return (
 		<>
 			{published.length > 0 && hasOneFilter(search) ? (
@@ -118,6 +119,7 @@ export function NothingMatches({ search, webhooks, onClear }: NothingMatchesProp
 					isDecided={search.unhandled === true}
 					hasOneFilter={hasOneFilter(search)}
 					isOfOrder={search.order_id !== undefined && published.length === 0}
+					text={published.length === 0 && searched.length === 1 ? searched.find(isSearchText) : undefined}
 					onClear={onClear}
 				/>
 			)}
@@ -137,19 +139,29 @@ interface NoDeliveryProps {
 	hasOneFilter: boolean;
 	/** Whether the list is filtered by an order id of which no event is known. */
 	isOfOrder: boolean;
+	/** An order id or e-mail address of which no event is known, perhaps only a part of one. */
+	text: string | undefined;
 	onClear: () => void;
 }
 
-function NoDelivery({ isDecided, hasOneFilter, isOfOrder, onClear }: NoDeliveryProps) {
+function NoDelivery({ isDecided, hasOneFilter, isOfOrder, text, onClear }: NoDeliveryProps) {
+	const projectId = useProjectId();
 	const reach = useReach();
 	return (
 		<EmptyState
 			title={isDecided ? "Nothing needs a decision" : "Nothing matches"}
 			icon={isDecided ? <IconCheck size={26} /> : <IconFilterOff size={26} />}
 			action={
-				<Button variant="default" onClick={onClear}>
-					Clear the filters
-				</Button>
+				<>
+					{text === undefined ? null : (
+						<ButtonLink to="/p/$projectId/logs" params={{ projectId }} search={{ text }}>
+							Search for it as text
+						</ButtonLink>
+					)}
+					<Button variant="default" onClick={onClear}>
+						Clear the filters
+					</Button>
+				</>
 			}
 		>
 			{isDecided
