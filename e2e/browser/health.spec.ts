@@ -1,3 +1,4 @@
+import type { Locator } from "@playwright/test";
 import { purchase } from "../shop.ts";
 import { expect, expectAccessible, expectToFit, test, watch } from "./dashboard.ts";
 import { furnishOutages } from "./outages.ts";
@@ -76,7 +77,19 @@ test.describe("with an outage of many webhooks", () => {
 		const { accounting } = await furnishOutages(dashboard, 5);
 		await dashboard.signIn(page);
 		await page.goto(dashboard.project());
-		await expect(page.getByRole("button", { name: "Show 4 more" })).toBeVisible();
+		const more = page.getByRole("button", { name: "Show 4 more" });
+		await expect(more).toBeVisible();
+		// On small phones it's below the title, and began further right.
+		await page.setViewportSize({ width: 320, height: 844 });
+		const left = (part: Locator) =>
+			part.evaluate((element) => {
+				const range = element.ownerDocument.createRange();
+				range.selectNodeContents(element);
+				return Math.round(range.getBoundingClientRect().left);
+			});
+		const title = page.getByRole("heading", { name: "Failing and unstable webhooks" });
+		await expect.poll(() => left(more.getByText("Show 4 more"))).toBe(await left(title));
+		await page.setViewportSize({ width: 1280, height: 900 });
 		// The overview asked for five incidents, all of them of webhooks that it lists as failing.
 		const incidents = page.getByRole("list", { name: "Incidents" }).getByRole("listitem");
 		await expect(incidents).toHaveCount(1);
@@ -317,4 +330,34 @@ test("a webhook is behind once its oldest event has waited for a minute, on ever
 		await expect(page.getByText(behind)).toBeVisible();
 		await page.clock.resume();
 	}
+});
+
+test.describe("with retries an hour apart", () => {
+	test.use({ settings: { POSTHORN_RETRY_DELAYS: "3600" } });
+
+	test("the time until a retry is in seconds as soon as the last minute begins", async ({ dashboard, page }) => {
+		const { shop } = dashboard;
+		await dashboard.failing("Accounting", 1);
+		const [delivery] = (await shop.get(shop.path("/deliveries"))).body.data;
+		await dashboard.enter(page);
+		await page.clock.install();
+		// While the page's clock stands still, so does the service's: with another time in its responses, it would be corrected.
+		let at: number | null = null;
+		await page.route(/\/v1\/(?!.*\/changes)/, async (route) => {
+			const response = await route.fetch();
+			const date = new Date(at ?? response.headers().date!).toUTCString();
+			await route.fulfill({ response, headers: { ...response.headers(), date } });
+		});
+		await page.goto(dashboard.project());
+		const next = page.getByText(/^1 delivery waits; the next attempt is /);
+		await expect(next).toHaveText(/ in (1 h|\d\d min)$/);
+		await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+		at = Date.parse(delivery.next_retry_at) - 70_000;
+		await page.clock.pauseAt(at);
+		await expect(next).toHaveText(/ in 1 min$/);
+		at += 14_000;
+		await page.clock.runFor(14_000);
+		// It went on to say so for up to 15 s, while rows that were shown later counted down.
+		await expect(next).toHaveText(/ in 5\d s$/);
+	});
 });

@@ -120,3 +120,11 @@ it("refreshes recent times every second and distant ones rarely", () => {
 	expect(refreshAfter(NOW + 10 * MINUTE, NOW)).toBe(15_000);
 	expect(refreshAfter(NOW - 5 * HOUR, NOW)).toBe(60_000);
 });
+
+it("refreshes a time to come when its last minute or hour begins", () => {
+	// A page said "in 1 min" of a retry that its list had in 46 s.
+	expect(refreshAfter(NOW + MINUTE + 4_000, NOW)).toBe(4_000);
+	expect(refreshAfter(NOW + HOUR + 20_000, NOW)).toBe(20_000);
+	expect(refreshAfter(NOW + MINUTE, NOW)).toBe(1_000);
+	expect(refreshAfter(NOW - MINUTE - 4_000, NOW)).toBe(15_000);
+});

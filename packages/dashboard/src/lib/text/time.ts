@@ -140,9 +140,11 @@ export function utcOffset(at: number): string {
 	return `UTC${minutes < 0 ? "−" : "+"}${hours}${rest === 0 ? "" : `:${pad(rest)}`}`;
 }
 
-/** How long until a relative time changes, in milliseconds. */
+/** How long until a relative time may change, in milliseconds. */
 export function refreshAfter(at: number, now: number): number {
 	const span = Math.abs(at - now);
 	if (span < MINUTE) return SECOND;
-	return span < HOUR ? 15 * SECOND : MINUTE;
+	const [unit, pause] = span < HOUR ? [MINUTE, 15 * SECOND] : [HOUR, MINUTE];
+	// Times to come get smaller units: without this, the last minute would begin up to 15 seconds late.
+	return at > now ? Math.min(pause, Math.max(SECOND, span - unit)) : pause;
 }
