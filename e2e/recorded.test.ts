@@ -15,8 +15,8 @@ import { APPLICATION_ID, MIGRATIONS as SQLITE } from "../packages/server/src/sto
 /** Settings with which the recorded databases were made. */
 const OPERATOR_KEY = "o".repeat(40);
 const SEAL_KEY = Buffer.alloc(32, 7).toString("base64");
-/** The year 2100: the recorded retries stay pending, and the basket isn't abandoned. */
-const NOT_DUE = Date.UTC(2100, 0);
+/** An hour from now: the recorded retries stay pending, as if just scheduled, and the basket isn't abandoned. */
+const NOT_DUE = Date.now() + 3_600_000;
 /** The day on which they were made. */
 const RECORDED = Date.UTC(2026, 10, 24);
 /** How many migrations revision 3eb0d3e had. */
