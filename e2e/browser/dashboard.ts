@@ -200,9 +200,15 @@ export async function expectAccessible(page: Page): Promise<void> {
 	expect(found, `accessibility of ${page.url()}`).toEqual([]);
 }
 
-/** Resolves when colors and opacities no longer change. One change can interrupt another's transition with its own. */
+/**
+ * Resolves when colors and opacities no longer change. A new color scheme or width takes effect in the next frame, and one
+ * change can interrupt another's transition with its own. Observers see frames even if the page's clock is a test's.
+ */
 const AT_REST = `(async () => {
+	const frame = () => new Promise((resolve) => new IntersectionObserver(resolve).observe(document.documentElement));
 	for (;;) {
+		await frame();
+		await frame();
 		const running = document.getAnimations().filter(
 			({ playState, effect }) => playState === "running" && effect.getComputedTiming().endTime < Infinity
 		);
