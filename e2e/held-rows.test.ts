@@ -20,6 +20,12 @@ const FREE_EVENTS = 50;
 
 const idsAt = ({ requests }: Receiver): string[] => requests.map(({ body }) => (body as { id: string }).id);
 
+async function connect(database: string): Promise<Client & AsyncDisposable> {
+	const client = new Client({ connectionString: database });
+	await client.connect();
+	return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
 describe("while another session holds a project's row", () => {
 	let server: PostgresServer;
 	beforeAll(async () => {
@@ -52,35 +58,34 @@ describe("while another session holds a project's row", () => {
 				expect(status).toBe(503);
 			}
 		};
+		const numberOf = "(SELECT no FROM posthorn.projects WHERE id = $1)";
+		await using watcher = await connect(database);
 		const renewedUntil = async (): Promise<unknown> => {
-			const lease = `SELECT until FROM posthorn.leases
-				WHERE project_no = (SELECT no FROM posthorn.projects WHERE id = '${free.id}')`;
-			return (await server.execute(lease, database))[0]!.until;
+			const lease = `SELECT until FROM posthorn.leases WHERE project_no = ${numberOf}`;
+			return (await watcher.query(lease, [free.id])).rows[0].until;
 		};
 		const published = { held: [await publish(held)], free: [await publish(free)] };
 		for (const { receiver } of [held, free]) await receiver.waitFor(() => receiver.requests.length === 1);
 
-		const other = new Client({ connectionString: database });
-		await other.connect();
-		await using _ = { [Symbol.asyncDispose]: () => other.end() };
+		await using other = await connect(database);
 		await other.query("BEGIN");
-		const hold = `SELECT FROM posthorn.${table}
-			WHERE project_no = (SELECT no FROM posthorn.projects WHERE id = $1) FOR UPDATE`;
+		const hold = `SELECT FROM posthorn.${table} WHERE project_no = ${numberOf} FOR UPDATE`;
 		expect((await other.query(hold, [held.id])).rowCount).toBe(1);
 		const publishingHeld = (async () => {
 			for (let i = 0; i < HELD_EVENTS; i++) published.held.push(await publish(held));
 		})();
-		const terms = new Set([await renewedUntil()]);
-		const stillInTime = patience("the other project's lease to be renewed and its events to be delivered");
-		while (terms.size <= RENEWALS || published.free.length <= FREE_EVENTS) {
-			stillInTime();
-			const path = `/v1/projects/${free.id}/events`;
-			const { status, body } = await shop.post(path, purchase(n++));
+		const publishFree = async (): Promise<void> => {
+			const { status, body } = await shop.post(`/v1/projects/${free.id}/events`, purchase(n++));
 			expect(status).toBe(202);
 			published.free.push(body.id);
 			await free.receiver.waitFor(() => free.receiver.requests.length === published.free.length);
-			terms.add(await renewedUntil());
-		}
+		};
+		const terms = new Set([await renewedUntil()]);
+		for (let i = 0; i < FREE_EVENTS; i++) await publishFree();
+		await until("the other project's lease to be renewed while its events are delivered", async () => {
+			await publishFree();
+			return terms.add(await renewedUntil()).size > RENEWALS;
+		});
 		await other.query("COMMIT");
 
 		await publishingHeld;

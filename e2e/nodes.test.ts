@@ -35,6 +35,8 @@ const CALL_MS = 15_000;
 /** The same during setup, which creates all projects concurrently. */
 const SETUP_MS = 60_000;
 const PUBLISHERS = 4;
+/** A publisher's pause between calls, milliseconds: something is always in progress, and there is little to catch up on. */
+const PACE_MS = 50;
 /** Publishing continues until this many are acknowledged, however slow the machine is. */
 const EVENTS = 2_000;
 
@@ -136,6 +138,7 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 				expect(answer.status).toBe(202);
 				for (const { id } of (answer.body as { events: { id: string }[] }).events) project.acknowledged.add(id);
 				stillInTime = patience("more events to be acknowledged");
+				await new Promise((resolve) => setTimeout(resolve, PACE_MS));
 			}
 		};
 		const publishers = Array.from({ length: PUBLISHERS }, publisher);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
 import { START, type World } from "../../../test/storage/conformance/world.ts";
@@ -7,21 +7,21 @@ import { LEASE_TERM_MS, openNode, worldOf } from "../../../test/storage/postgres
 import { type NewEvent, StorageError } from "../port.ts";
 import { openPostgresStorage } from "./index.ts";
 
-/** These tests cut connections and stop the server, so they use their own, whose commits reach the disk. */
+/** These tests cut connections and stop the server, so they have one for themselves, whose commits reach the disk. */
 describe("an unavailable database", () => {
 	let server: PostgresServer;
 	let url: string;
 	let world: World;
 
-	beforeEach(async () => {
+	beforeAll(async () => {
 		server = await PostgresServer.start({ own: true, fsync: true });
+	});
+	beforeEach(async () => {
 		url = await server.createDatabase();
 		world = await worldOf((clock) => openNode(url, clock));
 	});
-	afterEach(async () => {
-		await world.dispose();
-		await server.stop();
-	});
+	afterEach(() => world.dispose());
+	afterAll(() => server.stop());
 
 	const codeOf = async (call: Promise<unknown>): Promise<string> => {
 		const error = await call.then(
@@ -132,6 +132,7 @@ describe("an unavailable database", () => {
 		const [code] = await Promise.all([codeOf(publish(other)), cancelWait()]);
 		expect(code).toBe("lost");
 		await set("synchronous_standby_names", "");
+		await set("client_min_messages", "notice");
 		for (const one of [event, other]) expect(await publish(one)).toMatchObject({ kind: "appended" });
 		expect((await world.log(project)).map(({ seq }) => seq)).toEqual([1, 2, 3]);
 	});
