@@ -33,7 +33,7 @@ export default defineConfig({
 		retry: 0,
 		sequence: { sequencer: LongestFirst },
 		// The long ones wait for processes, disks and clocks most of the time.
-		maxWorkers: Math.max(3, availableParallelism()),
+		maxWorkers: Math.max(5, availableParallelism()),
 		// Collecting garbage rarely, and by one thread, takes less processor time in total.
 		execArgv: ["--max-semi-space-size=32", "--no-parallel-scavenge"],
 		projects: [
