@@ -30,6 +30,24 @@ export const STORAGE_VERBS = [
 			replace: "; ) {",
 			why: "A node that was frozen continues next to the one that replaced it.",
 		},
+		{
+			name: "retention-replaced-deletes-events",
+			find: "return isTaken && (",
+			replace: "return (",
+			why: "A node that was frozen stops deleting attempts, and then deletes events next to the one that replaced it.",
+		},
+		{
+			name: "retention-replaced-counts-pass",
+			find: "if (!isTaken) return;",
+			replace: "",
+			why: "A node that was frozen reports a complete pass, although another one made it.",
+		},
+		{
+			name: "retention-rests-without-limit",
+			find: "restAfter(disk, begunAt, PAUSE_TIMES, PAUSE_MAX_MS)",
+			replace: "PAUSE_TIMES * (disk.elapsed() - begunAt)",
+			why: "A process that was stopped for a weekend deletes nothing for four days.",
+		},
 	]),
 	...of("server/src/engine/retention-clock.ts", inEngine("retention-clock"), [
 		{

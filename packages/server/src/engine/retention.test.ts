@@ -16,6 +16,8 @@ class Cluster {
 	readonly clock = new VirtualClock();
 	readonly database = new MemoryDatabase({ clock: this.clock });
 	readonly passes: string[] = [];
+	/** Which nodes began to delete events. */
+	readonly eventPasses: string[] = [];
 	completed = 0;
 	/** How often each node has asked to be the one that sweeps. */
 	readonly tries = new Map<string, () => number>();
@@ -36,7 +38,10 @@ class Cluster {
 					if (p.from === 0) this.passes.push(name);
 					return attempts(p);
 				},
-				sweepEvents: async () => NOTHING,
+				sweepEvents: async () => {
+					this.eventPasses.push(name);
+					return NOTHING;
+				},
 			} as Pick<Storage, "peers" | "sweepAttempts" | "sweepEvents">,
 			clock: this.clock,
 			disk: this.clock,
@@ -148,6 +153,7 @@ test("a node whose clock isn't trusted leaves passes to others", async () => {
 	expect(cluster.passes).toEqual(["ahead"]);
 });
 
+// Its attempts ended there, but then it deleted events while the other node did, and counted the pass as its own.
 test("a node that dies or freezes while it sweeps is replaced, and stops when it continues", async () => {
 	const cluster = new Cluster();
 	const frozen = Promise.withResolvers<void>();
@@ -166,6 +172,25 @@ test("a node that dies or freezes while it sweeps is replaced, and stops when it
 	expect(steps).toBe(1);
 	expect(cluster.completed).toBe(1);
 	expect(cluster.passes).toEqual(["frozen", "healthy"]);
+	expect(cluster.eventPasses).toEqual(["healthy"]);
+});
+
+// A step during which the process was stopped for an hour was taken for a slow one, and the pass paused for two hours.
+test("a pass continues within a minute after the process was stopped", async () => {
+	const cluster = new Cluster();
+	const stopped = Promise.withResolvers<void>();
+	let steps = 0;
+	await cluster.start("stopped", async () => {
+		steps++;
+		if (steps === 1) await stopped.promise;
+		return { ...NOTHING, next: steps === 1 ? 1 : null };
+	});
+	await cluster.pass(HOUR);
+	stopped.resolve();
+	await settled();
+	await cluster.pass(MINUTE);
+	expect(steps).toBe(2);
+	expect(cluster.completed).toBe(1);
 });
 
 test("a node whose clock isn't trusted leaves the pass to others", async () => {

@@ -1,5 +1,5 @@
 import { RETENTION } from "../base/budgets.ts";
-import { type Repetition, repeat } from "../base/clock.ts";
+import { type Repetition, repeat, restAfter } from "../base/clock.ts";
 import type { PeerStorage, RetentionStorage, Sweep, SweepStep } from "../storage/port.ts";
 import type { ActorContext } from "./actor/context.ts";
 
@@ -10,9 +10,13 @@ const LOOK_EVERY_MS = 5 * 60_000;
 const TERM_MS = 2 * 60_000;
 /** Rows dated further ahead than this were written while a clock was wrong. */
 const CLOCKS_DIFFER_MS = 24 * 60 * 60_000;
-/** The pause after a step, for publishing and settling: this many times what the step took, and at least this long. */
+/**
+ * The pause after a step, for publishing and settling: this many times what the step took, within these bounds. If the
+ * process was stopped meanwhile, the step seems to have taken as long.
+ */
 const PAUSE_TIMES = 2;
 const PAUSE_MS = 20;
+const PAUSE_MAX_MS = 60_000;
 
 type SweepContext = Pick<
 	ActorContext,
@@ -36,6 +40,8 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 	/** Monotonic times: when the next pass is due here, and when this node last took or renewed the sweep. */
 	let dueAt = 0;
 	let takenAt = 0;
+	/** Whether this node had the sweep then. */
+	let isTaken = false;
 	let endRest: () => void = () => undefined;
 	let isStopped = false;
 
@@ -60,6 +66,8 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 			const attempts = await runSteps("attempts", (from) => storage.sweepAttempts({ ...range, from }));
 			const events = await runSteps("events", (from) => sweepEvents({ ...range, from }));
 			if (attempts + events > 0) logger.info({ attempts, events }, "deleted expired events and delivery log entries");
+			// Another node makes this pass.
+			if (!isTaken) return;
 			const restMs = mustEnd() ? 0 : REST_MS;
 			dueAt = clock.elapsed() + restMs;
 			await peers?.endSweep({ holder, restMs });
@@ -79,13 +87,13 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 	/** Whether this node sweeps now. */
 	async function take(early: boolean): Promise<boolean> {
 		takenAt = clock.elapsed();
-		if (peers === null) return early || takenAt >= dueAt;
-		return peers.takeSweep({ holder, termMs: TERM_MS, early });
+		isTaken = peers === null ? early || takenAt >= dueAt : await peers.takeSweep({ holder, termMs: TERM_MS, early });
+		return isTaken;
 	}
 
 	/** Whether this node still sweeps: it may have been suspended, and replaced. */
 	async function keeps(): Promise<boolean> {
-		return peers === null || clock.elapsed() - takenAt < TERM_MS / 4 || take(false);
+		return isTaken && (peers === null || clock.elapsed() - takenAt < TERM_MS / 4 || take(false));
 	}
 
 	async function runSteps(what: "attempts" | "events", step: (from: number) => Promise<SweepStep>): Promise<number> {
@@ -96,7 +104,7 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 			deleted += done.deleted;
 			if (done.deleted > 0) observer.swept?.(what, done.deleted);
 			from = done.next;
-			if (from !== null) await rest(Math.max(PAUSE_MS, PAUSE_TIMES * (disk.elapsed() - begunAt)));
+			if (from !== null) await rest(Math.max(PAUSE_MS, restAfter(disk, begunAt, PAUSE_TIMES, PAUSE_MAX_MS)));
 		}
 		return deleted;
 	}
