@@ -99,6 +99,15 @@ export const STORAGE_POSTGRES = [
 			why: "An attempt that is logged already takes the whole commit with it, or is logged twice.",
 		},
 	]),
+	...of("server/src/storage/postgres/lanes/swept-events.ts", POSTGRES, [
+		{
+			name: "postgres-settle-swept-event",
+			find: "if (loose.size === 0) return () => false;",
+			replace: "return () => false;",
+			only: "retention",
+			why: "An attempt in flight is logged without its event, which retention has deleted, and the log can't be read.",
+		},
+	]),
 	...of("server/src/storage/postgres/lanes/settle-rows.ts", POSTGRES, [
 		{
 			name: "postgres-lane-goes-back",

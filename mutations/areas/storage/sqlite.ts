@@ -70,6 +70,13 @@ export const STORAGE_SQLITE = [
 	),
 	...of("server/src/storage/sqlite/lanes/settle.ts", SQLITE, [
 		{
+			name: "sqlite-settle-swept-event",
+			find: "const settlement = withoutSwept(c, projectNo, given);",
+			replace: "const settlement = given;",
+			only: "retention",
+			why: "An attempt in flight is logged without its event, which retention has deleted, and the log can't be read.",
+		},
+		{
 			name: "sqlite-settle-any-generation",
 			find: "WHERE id = ? AND lease_generation = ? AND lease_until IS NOT NULL",
 			replace: "WHERE id = ? AND lease_generation >= ? AND lease_until IS NOT NULL",

@@ -201,6 +201,40 @@ describe("many nodes on one database", () => {
 		}
 	});
 
+	// The sweep deleted the event of an attempt that was settled after it had read the database.
+	test("a sweep keeps the event of a deleted webhook's attempt that is settled in the meantime", async () => {
+		const time = { now: START };
+		const clock = { now: () => time.now };
+		const [storage, sweeper] = [await node(clock, true), await node(clock, true)];
+		const world = await worldOn(storage);
+		const project = await world.project();
+		const webhook = await world.webhook(project, ["a"]);
+		const [, event] = await world.publish(project, "a", "a");
+		const [lease] = await storage.acquireLeases({ holder: "node", limit: 1, projectIds: [project] });
+		await world.settle(lease!, { lanes: [{ webhookId: webhook, position: 2, open: [1, 2] }] });
+		await storage.deleteWebhook({ projectId: project, webhookId: webhook });
+		time.now = START + 5 * DAY;
+		// Deleting waits for the sequence, whose value belongs to no state of the database.
+		const wait = `
+			CREATE SEQUENCE public.settled;
+			CREATE FUNCTION public.await_settled() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+				WHILE NOT (SELECT is_called FROM public.settled) LOOP PERFORM pg_sleep(0.01); END LOOP;
+				RETURN NULL;
+			END $$;
+			CREATE TRIGGER await_settled BEFORE DELETE ON posthorn.events EXECUTE FUNCTION public.await_settled()`;
+		await server.execute(wait, url);
+		const swept = sweeper.sweepEvents({ cutoff: START + 2 * DAY, limit: 100, from: 0 });
+		const waits = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'";
+		await until("the sweep to begin to delete", async () => (await server.execute(waits, url)).length > 0);
+		const attempts = [world.attempt(webhook, event!, { startedAt: time.now })];
+		expect(await world.settle(lease!, { attempts })).toBe("settled");
+		await server.execute("SELECT nextval('public.settled')", url);
+		expect(await swept).toMatchObject({ deleted: 1 });
+		const page = { limit: 10, maxBytes: 1e6 };
+		const { rows } = await storage.listAttempts({ projectId: project, filter: {}, page });
+		expect(rows.map(({ eventId }) => eventId)).toEqual([event!.id]);
+	});
+
 	test("a late attempt of a dropped day creates the day again", async () => {
 		const time = { now: START };
 		const clock = { now: () => time.now };

@@ -134,6 +134,31 @@ export function describeRetention(harness: StorageHarness): void {
 			expect(next!.seq).toBe(5);
 		});
 
+		// The log couldn't be read as long as it had an entry without an event, and a retry without one stayed forever.
+		test("an attempt that ends after its webhook and its event were deleted leaves nothing", async () => {
+			const project = await world.project();
+			const [webhook, other] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+			const events = await world.publish(project, "a", "a", "a");
+			const lease = await world.lease(project);
+			// The first two are in flight. Another webhook's attempt keeps the third.
+			await world.settle(lease, { lanes: [{ webhookId: webhook, position: 3, open: [1, 2, 3] }] });
+			await world.finish(lease, other, events[2]!, "delivered", { startedAt: START + 2 * DAY });
+			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
+			expect((await sweepEvents(START + DAY)).deleted).toBe(2);
+			const attempts = events.map((event, i) =>
+				world.attempt(webhook, event, { status: i === 1 ? "retrying" : "failed", startedAt: START + 2 * DAY }),
+			);
+			const retry = { webhookId: webhook, queue: "retry", replay: 0, attempt: 2, dueAt: START + 3 * DAY } as const;
+			expect(await world.settle(lease, { attempts, schedule: [{ ...retry, seq: 2 }] })).toBe("settled");
+			const { rows } = await world.storage.listAttempts({ projectId: project, filter: {}, page: ALL });
+			expect(rows.map(({ seq }) => seq)).toEqual([3, 3]);
+			expect(new Set(rows.map(({ webhookId }) => webhookId))).toEqual(new Set([webhook, other]));
+			expect(await world.queues(project, webhook)).toEqual([]);
+			expect((await world.storage.loadLanes({ projectId: project })).lanes.map(({ webhookId }) => webhookId)).toEqual([
+				other,
+			]);
+		});
+
 		test("an event that a lane still has to attempt stays, and its project is woken", async () => {
 			const [project, quiet] = [await world.project(), await world.project()];
 			const webhook = await world.webhook(project, ["a"], { status: "paused" });

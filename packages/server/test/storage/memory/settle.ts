@@ -31,10 +31,11 @@ function settleProject(node: MemoryNode, settlement: Settlement): Verdict {
 export function settleAttempts(
 	node: MemoryNode,
 	project: ProjectRow,
-	settlement: Settlement,
+	given: Settlement,
 	mayWrite: boolean,
 ): "settled" | "stale" {
 	const { attempts } = node.tables;
+	const settlement = withoutSwept(node, project, given);
 	const rows = settlement.attempts.map((attempt) => toRow(node, project, attempt));
 	const logged = rows.map((row) => attempts.by.delivery.get(row));
 	if (rows.length > 0 && logged.every((row, i) => row?.id === rows[i]!.id)) return "settled";
@@ -45,6 +46,20 @@ export function settleAttempts(
 	}
 	moveDeliveries(node, project, settlement, rows);
 	return "settled";
+}
+
+/** Retention may have deleted events of a webhook that was deleted while its attempts were in flight. */
+function withoutSwept({ database, tables }: MemoryNode, project: ProjectRow, settlement: Settlement): Settlement {
+	const isKept = ({ webhookId, seq }: { readonly webhookId: string; readonly seq: number }): boolean => {
+		const webhook = database.webhook(project.no, webhookId);
+		if (webhook !== undefined && tables.lanes.get(webhook.no) !== undefined) return true;
+		return webhook !== undefined && tables.events.by.seq.get({ projectNo: project.no, seq }) !== undefined;
+	};
+	return {
+		...settlement,
+		attempts: settlement.attempts.filter(isKept),
+		schedule: settlement.schedule.filter(isKept),
+	};
 }
 
 function toRow(node: MemoryNode, project: ProjectRow, entry: NewAttempt): AttemptRow {

@@ -240,10 +240,14 @@ const FIND_LOGGED = sql(`
 	) logged`);
 
 /** @returns the stored ids of those that are logged */
-export async function findLogged(c: Session, rows: readonly AttemptRow[]): Promise<Map<AttemptRow, string>> {
+export async function findLogged(
+	c: Session,
+	rows: readonly AttemptRow[],
+	lanes: Promise<Lanes>,
+): Promise<Map<AttemptRow, string>> {
 	const { first = [], later = [] } = Object.groupBy(rows, (row) => (isFirst(row) ? "first" : "later"));
-	const [passed, found] = await Promise.all([passedByLanes(c, first), inLog(c, later)]);
-	for (const [row, id] of await inLog(c, passed)) found.set(row, id);
+	const [known, found] = await Promise.all([lanes, inLog(c, later)]);
+	for (const [row, id] of await inLog(c, passedBy(known, first))) found.set(row, id);
 	return found;
 }
 
@@ -256,22 +260,25 @@ const LANES = sql(`
 		SELECT project_no, webhook_no, position, open ${newestLane("g.project_no", "g.webhook_no")}
 	) lane`);
 
-/** Events that their lanes have passed, or whose webhook no longer has a lane. */
-async function passedByLanes(c: Session, rows: readonly AttemptRow[]): Promise<AttemptRow[]> {
-	if (rows.length === 0) return [];
-	const byLane = new Map(rows.map((row) => [laneOf(row.projectNo, row.webhookNo), row]));
-	const lanes = await c.rows<{ project_no: number; webhook_no: number; position: number; open: readonly number[] }>(
-		LANES,
-		...numberColumns([...byLane.values()], "projectNo", "webhookNo"),
-	);
-	const known = new Map(lanes.map((lane) => [laneOf(lane.project_no, lane.webhook_no), lane]));
-	return rows.filter(({ projectNo, webhookNo, attempt: { seq } }) => {
-		const lane = known.get(laneOf(projectNo, webhookNo));
-		return lane === undefined || (seq <= lane.position && !lane.open.includes(seq));
-	});
+type LaneRow = { project_no: number; webhook_no: number; position: number; open: readonly number[] };
+/** By {@link laneOf}. Deleted webhooks have none. */
+export type Lanes = ReadonlyMap<string, LaneRow>;
+
+export async function readLanes(c: Session, webhooks: readonly WebhookNumbers[]): Promise<Lanes> {
+	if (webhooks.length === 0) return new Map();
+	const byLane = new Map(webhooks.map((webhook) => [laneOf(webhook), webhook]));
+	const lanes = await c.rows<LaneRow>(LANES, ...numberColumns([...byLane.values()], "projectNo", "webhookNo"));
+	return new Map(lanes.map((lane) => [laneOf({ projectNo: lane.project_no, webhookNo: lane.webhook_no }), lane]));
 }
 
-const laneOf = (projectNo: number, webhookNo: number): string => `${projectNo}/${webhookNo}`;
+/** Events that their lanes have passed, or whose webhook no longer has a lane. */
+const passedBy = (lanes: Lanes, rows: readonly AttemptRow[]): AttemptRow[] =>
+	rows.filter((row) => {
+		const lane = lanes.get(laneOf(row));
+		return lane === undefined || (row.attempt.seq <= lane.position && !lane.open.includes(row.attempt.seq));
+	});
+
+export const laneOf = ({ projectNo, webhookNo }: WebhookNumbers): string => `${projectNo}/${webhookNo}`;
 
 async function inLog(c: Session, rows: readonly AttemptRow[]): Promise<Map<AttemptRow, string>> {
 	if (rows.length === 0) return new Map();

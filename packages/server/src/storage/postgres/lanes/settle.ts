@@ -19,7 +19,8 @@ import { lockingSql, numberArray, type Session, sql } from "../connection/sessio
 import type { PostgresNode } from "../node.ts";
 import { makeDays } from "../retention/partitions.ts";
 import { holdingOne, holdLanes, lockProject, type WebhookNumbers, wakeForChange } from "./locks.ts";
-import { type AttemptRow, findLogged, logAttempts, type Moves, moveDeliveries } from "./settle-rows.ts";
+import { type AttemptRow, findLogged, logAttempts, type Moves, moveDeliveries, readLanes } from "./settle-rows.ts";
+import { keepEvents } from "./swept-events.ts";
 
 /** A settlement with the numbers of what it refers to. */
 interface NumberedSettlement {
@@ -140,12 +141,16 @@ const HOLD = lockingSql(
 type Held = { project_no: number; generation: number | null; last_seq: number };
 
 /** Settles each project separately: a stale settlement doesn't affect the others. */
-async function settleRound(c: Session, round: readonly NumberedSettlement[], waits: boolean): Promise<Verdict[]> {
-	const [held, occupied, logged] = await Promise.all([
-		c.rows<Held>(HOLD(waits), numberArray(round.map(({ projectNo }) => projectNo))),
-		holdLanes(c, round.flatMap(lanesOf), waits),
-		findLogged(c, round.flatMap(attemptsOf)),
+async function settleRound(c: Session, given: readonly NumberedSettlement[], waits: boolean): Promise<Verdict[]> {
+	const lanes = readLanes(c, given.flatMap(deliveriesOf));
+	const [held, occupied, logged, known] = await Promise.all([
+		c.rows<Held>(HOLD(waits), numberArray(given.map(({ projectNo }) => projectNo))),
+		holdLanes(c, given.flatMap(lanesOf), waits),
+		findLogged(c, given.flatMap(attemptsOf), lanes),
+		lanes,
 	]);
+	const isGone = await keepEvents(c, given.flatMap(deliveriesOf), known);
+	const round = given.map((one) => without(one, isGone));
 	const holds = new Map(held.map((hold) => [hold.project_no, hold]));
 	const accepted: NumberedSettlement[] = [];
 	const verdicts = round.map((one): Verdict => {
@@ -174,6 +179,24 @@ async function settleRound(c: Session, round: readonly NumberedSettlement[], wai
 }
 
 const attemptsOf = ({ attempts }: NumberedSettlement) => attempts;
+
+interface Delivery extends WebhookNumbers {
+	readonly seq: number;
+}
+
+/** What is logged or scheduled. */
+const deliveriesOf = ({ attempts, moves }: NumberedSettlement): Delivery[] => [
+	...attempts.map(({ projectNo, webhookNo, attempt: { seq } }) => ({ projectNo, webhookNo, seq })),
+	...moves.schedule,
+];
+
+/** Leaves out what is logged or scheduled of some deliveries. */
+function without(one: NumberedSettlement, isGone: (delivery: Delivery) => boolean): NumberedSettlement {
+	if (!deliveriesOf(one).some(isGone)) return one;
+	const attempts = one.attempts.filter((row) => !isGone({ ...row, seq: row.attempt.seq }));
+	return { ...one, attempts, moves: { ...one.moves, schedule: one.moves.schedule.filter((retry) => !isGone(retry)) } };
+}
+
 const lanesOf = ({ moves }: NumberedSettlement): WebhookNumbers[] => Object.values(moves).flat() as WebhookNumbers[];
 
 /** Whether the same settlement was committed before, without a response: all of its attempts are logged under their ids. */
@@ -223,19 +246,22 @@ export async function settleHandedOver(
 async function settleOne(
 	c: Session,
 	handedOver: HandedOver,
-	numbered: NumberedSettlement,
+	given: NumberedSettlement,
 	waits: boolean,
 ): Promise<"settled" | "stale"> {
-	const { projectNo, settlement, attempts, moves } = numbered;
+	const { projectNo, settlement } = given;
 	const lastSeq = await lockProject(c, projectNo, waits);
-	const occupied = await holdLanes(c, lanesOf(numbered), waits);
+	const occupied = await holdLanes(c, lanesOf(given), waits);
 	if (occupied.size > 0) throw new StorageError("locked", LOCKED);
+	const lanes = readLanes(c, deliveriesOf(given));
+	const numbered = without(given, await keepEvents(c, deliveriesOf(given), await lanes));
+	const { attempts, moves } = numbered;
 	if (moves.lanes.some(({ position }) => position > lastSeq)) return "stale";
 	const webhookNo = await findWebhook(c, projectNo, handedOver.webhookId);
 	const { seq, replay } = handedOver;
 	const [taken, logged] = await Promise.all([
 		c.run(TAKE, projectNo, webhookNo, seq, replay, c.storedGeneration(settlement.generation)),
-		findLogged(c, attempts),
+		findLogged(c, attempts, lanes),
 	]);
 	if (taken === 0 || logged.size > 0) return isCommitted(numbered, logged) ? "settled" : "stale";
 	await Promise.all([

@@ -26,7 +26,8 @@ const HELD_PROJECT =
 	"SELECT no, last_seq FROM projects WHERE id = ? AND lease_generation = ? AND lease_until IS NOT NULL";
 
 /** For a caller that may settle. Does nothing if one of the attempts is already logged. */
-export function settleAttempts(c: Connection, projectNo: number, settlement: UnpackedSettlement): Verdict {
+export function settleAttempts(c: Connection, projectNo: number, given: UnpackedSettlement): Verdict {
+	const settlement = withoutSwept(c, projectNo, given);
 	if (!insertAttempts(c, projectNo, settlement.attempts)) {
 		process.emitWarning(`An attempt of project ${settlement.projectId} was settled twice; its settlement was refused.`);
 		return "stale";
@@ -34,6 +35,27 @@ export function settleAttempts(c: Connection, projectNo: number, settlement: Unp
 	moveDeliveries(c, projectNo, settlement);
 	return "settled";
 }
+
+/**
+ * Once a webhook is deleted, no lane keeps the events of its attempts in flight, so retention may have deleted them.
+ * Nothing is logged or scheduled for such an event: a row without its event can't be read.
+ */
+function withoutSwept(c: Connection, projectNo: number, settlement: UnpackedSettlement): UnpackedSettlement {
+	const { attempts, schedule } = settlement;
+	const webhookIds = new Set([...attempts, ...schedule].map(({ webhookId }) => webhookId));
+	const deleted = new Set<string>();
+	for (const id of webhookIds) if (findLane(c, webhookOf(c, projectNo, id)) === undefined) deleted.add(id);
+	if (deleted.size === 0) return settlement;
+	const isKept = (webhookId: string, seq: number): boolean =>
+		!deleted.has(webhookId) || c.row(KEPT, projectNo, seq, webhookOf(c, projectNo, webhookId)) !== undefined;
+	return {
+		...settlement,
+		attempts: attempts.filter(({ webhookId, stored: [seq] }) => isKept(webhookId, seq)),
+		schedule: schedule.filter(({ webhookId, seq }) => isKept(webhookId, seq)),
+	};
+}
+
+const KEPT = "SELECT 1 FROM events e CROSS JOIN webhooks w WHERE e.project_no = ? AND e.seq = ? AND w.no = ?";
 
 /** Does nothing and returns false if an attempt is already logged: its sender relied on outdated state. */
 function insertAttempts(c: Connection, projectNo: number, attempts: readonly AttemptRow[]): boolean {
