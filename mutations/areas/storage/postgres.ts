@@ -235,6 +235,13 @@ export const STORAGE_POSTGRES = [
 	]),
 	...of("server/src/storage/postgres/retention/retention.ts", POSTGRES, [
 		{
+			name: "postgres-minutes-by-any-clock",
+			find: "now ?? clock",
+			replace: "clock",
+			only: "statistics",
+			why: "A clock that is far ahead for a moment empties the statistics of the last two days.",
+		},
+		{
 			name: "postgres-sweep-holds-too-much",
 			find: "\n\t\t.filter(({ project_no }) => held.has(project_no))\n",
 			replace: "\n",

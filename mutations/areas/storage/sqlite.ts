@@ -301,6 +301,13 @@ export const STORAGE_SQLITE = [
 	]),
 	...of("server/src/storage/sqlite/retention/retention.ts", SQLITE, [
 		{
+			name: "sqlite-minutes-by-any-clock",
+			find: "now ?? time.now",
+			replace: "time.now",
+			only: "statistics",
+			why: "A clock that is far ahead for a moment empties the statistics of the last two days.",
+		},
+		{
 			name: "sqlite-sweep-ends-early",
 			find: "range.unsure === 0;",
 			replace: "(range.unsure as number) < (range.rows as number);",

@@ -205,6 +205,18 @@ test("a node whose clock isn't trusted leaves the pass to others", async () => {
 	expect(cluster.passes).toContain("ahead");
 });
 
+test("a pass goes by the trusted time", async () => {
+	const cluster = new Cluster();
+	const trusted = cluster.clock.now() - 40 * DAY;
+	const steps: Sweep[] = [];
+	const step = async (p: Sweep) => {
+		steps.push(p);
+		return NOTHING;
+	};
+	await cluster.start("node", step, () => trusted);
+	expect(steps).toMatchObject([{ now: trusted, cutoff: trusted - 30 * DAY, latest: trusted + DAY }]);
+});
+
 test("a stopping node leaves the rest of its pass to the next one that looks", async () => {
 	const cluster = new Cluster();
 	const stopping = await cluster.start("stopping", async () => {

@@ -60,7 +60,7 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 		// A node whose clock isn't trusted leaves the pass to others.
 		const now = retentionNow();
 		if (!Number.isFinite(now)) return;
-		const range = { cutoff: now - retentionMs, latest: now + CLOCKS_DIFFER_MS, limit: RETENTION.rowsPerStep };
+		const range = { now, cutoff: now - retentionMs, latest: now + CLOCKS_DIFFER_MS, limit: RETENTION.rowsPerStep };
 		try {
 			if (!(await take(early))) return;
 			const attempts = await runSteps("attempts", (from) => storage.sweepAttempts({ ...range, from }));

@@ -140,6 +140,28 @@ export function describeStats(harness: StorageHarness): void {
 			).toBe(1);
 		});
 
+		// A clock that was far ahead for a moment emptied the statistics of the last two days.
+		test("minutes are kept for two days of the trusted time", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			await world.finish(await world.lease(project), webhook, event!, "delivered");
+			const query = { since: START, until: START + HOUR, stepMs: MINUTE };
+			const delivered = async () => (await world.storage.readStats({ projectId: project, query })).total.delivered;
+			const sweep = async (now: number) => {
+				for (let from: number | null = 0; from !== null; )
+					from = (await world.storage.sweepAttempts({ cutoff: START - DAY, limit: 50, from, now })).next;
+			};
+			world.clock.time = START + 40 * DAY;
+			// SQLite counts attempts before they are deleted, or once there are many.
+			const many = Array.from({ length: 2_500 }, (_, i) => world.attempt(webhook, event!, { attempt: i + 2 }));
+			expect(await world.settle(await world.lease(project), { attempts: many })).toBe("settled");
+			await sweep(START + DAY);
+			expect(await delivered()).toBe(1);
+			await sweep(START + 3 * DAY);
+			expect(await delivered()).toBe(0);
+		});
+
 		test("hours are kept for the log's retention and minutes for two days, even without log entries", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);

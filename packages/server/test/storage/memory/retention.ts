@@ -22,11 +22,11 @@ const END = { no: Number.POSITIVE_INFINITY };
  */
 export function sweepAttempts(
 	node: MemoryNode,
-	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepAttempts">,
+	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY, now }: Params<"sweepAttempts">,
 ): SweepStep {
 	const { attempts } = node.tables;
 	if (from === 0) {
-		sweepStats(node, cutoff);
+		sweepStats(node, cutoff, now);
 		sweepDeletedWebhooks(node, cutoff, limit);
 	}
 	const rows = take(attempts.by.no.ascending({ no: from }, END), limit);

@@ -18,8 +18,8 @@ export function countAttempt({ database, tables: { stats } }: MemoryNode, row: A
 }
 
 /** Deletes minute counts that are now too old and hour counts that ended before `cutoff`. */
-export function sweepStats({ tables: { stats }, clock }: MemoryNode, cutoff: number): void {
-	const minute = Math.floor((clock.now() - MINUTES_KEPT_MS) / MINUTE);
+export function sweepStats({ tables: { stats }, clock }: MemoryNode, cutoff: number, now = clock.now()): void {
+	const minute = Math.floor((now - MINUTES_KEPT_MS) / MINUTE);
 	const hour = Math.floor(cutoff / HOUR);
 	for (const { no, grain, at } of [...stats.values()]) if (at < (grain === MINUTE ? minute : hour)) stats.delete(no);
 }

@@ -34,11 +34,13 @@ export class AttemptSweep {
 
 	async step(
 		connections: Connections,
-		{ cutoff, limit, from }: Params<"sweepAttempts">,
-		now: number,
+		{ cutoff, limit, from, now }: Params<"sweepAttempts">,
+		clock: number,
 	): Promise<SweepStep> {
 		if (from === 0) this.#locked.clear();
-		if (from === 0 && (await prepare(connections, cutoff, limit, now))) return { deleted: 0, next: 0 };
+		// Attempts are logged on the days that the clock shows, trusted or not.
+		if (from === 0) await connections.transaction("people", (c) => makeDays(c, daysAhead(clock)));
+		if (from === 0 && (await prepare(connections, cutoff, limit, now ?? clock))) return { deleted: 0, next: 0 };
 		const [oldest] = await connections.read("people", listDays);
 		if (oldest === undefined || oldest.end > cutoff) return { deleted: 0, next: null };
 		try {
@@ -56,7 +58,6 @@ export class AttemptSweep {
 
 /** Work before the first step. Returns whether more of it is left. */
 async function prepare(connections: Connections, cutoff: number, limit: number, now: number): Promise<boolean> {
-	await connections.transaction("people", (c) => makeDays(c, daysAhead(now)));
 	await connections.transaction("people", moveCounts);
 	if (await connections.transaction("people", (c) => sweepStats(c, cutoff, now, limit))) return true;
 	await connections.transaction("people", (c) => sweepDeletedWebhooks(c, cutoff, limit));

@@ -17,10 +17,10 @@ const DISORDER_MS = 600_000;
  */
 export function sweepAttempts(
 	c: Connection,
-	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY }: Params<"sweepAttempts">,
-	{ now }: LeaseTime,
+	{ cutoff, limit, from, latest = Number.POSITIVE_INFINITY, now }: Params<"sweepAttempts">,
+	time: LeaseTime,
 ): SweepStep {
-	if (from === 0 && sweepStats(c, cutoff, now, limit)) return { deleted: 0, next: 0 };
+	if (from === 0 && sweepStats(c, cutoff, now ?? time.now, limit)) return { deleted: 0, next: 0 };
 	if (from === 0) sweepDeletedWebhooks(c, cutoff, limit);
 	const range = c.row<ScannedRange>(SCAN, cutoff, cutoff + DISORDER_MS, latest, from, limit)!;
 	const { last } = range;
