@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { PostgresServer } from "../../../../testkit/src/postgres/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
 import { START, type World } from "../../../test/storage/conformance/world.ts";
+import { patientLocks } from "../../../test/storage/postgres/patient-locks.ts";
 import { worldOf } from "../../../test/storage/postgres/world.ts";
 import { lowestSuffixAt } from "../../base/ids.ts";
 import type { Storage } from "../port.ts";
@@ -233,6 +234,31 @@ describe("many nodes on one database", () => {
 		const page = { limit: 10, maxBytes: 1e6 };
 		const { rows } = await storage.listAttempts({ projectId: project, filter: {}, page });
 		expect(rows.map(({ eventId }) => eventId)).toEqual([event!.id]);
+	});
+
+	// Its lane was read before its project was locked.
+	test("an attempt leaves nothing if its webhook and event are deleted while its settlement waits", async () => {
+		using _ = patientLocks(60_000);
+		const storage = await node();
+		const world = await worldOn(storage);
+		const project = await world.project();
+		const webhook = await world.webhook(project, ["a"]);
+		const [event] = await world.publish(project, "a");
+		const [lease] = await storage.acquireLeases({ holder: "node", limit: 1, projectIds: [project] });
+		await world.settle(lease!, { lanes: [{ webhookId: webhook, position: 1, open: [1] }] });
+		const other = new Client({ connectionString: url });
+		await other.connect();
+		await other.query("BEGIN; SELECT FROM posthorn.leases FOR UPDATE");
+		const settled = world.settle(lease!, { attempts: [world.attempt(webhook, event!)] });
+		const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+		await until("the settlement to wait", async () => (await server.execute(waits, url)).length > 0);
+		await other.query(`
+			UPDATE posthorn.webhooks SET deleted_at = 1;
+			DELETE FROM posthorn.lanes; DELETE FROM posthorn.subscriptions; DELETE FROM posthorn.events;
+			COMMIT`);
+		await other.end();
+		expect(await settled).toBe("settled");
+		expect(await server.execute("SELECT FROM posthorn.attempts", url)).toEqual([]);
 	});
 
 	test("a late attempt of a dropped day creates the day again", async () => {

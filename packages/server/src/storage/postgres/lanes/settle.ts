@@ -142,10 +142,13 @@ type Held = { project_no: number; generation: number | null; last_seq: number };
 
 /** Settles each project separately: a stale settlement doesn't affect the others. */
 async function settleRound(c: Session, given: readonly NumberedSettlement[], waits: boolean): Promise<Verdict[]> {
+	const holding = c.rows<Held>(HOLD(waits), numberArray(given.map(({ projectNo }) => projectNo)));
+	const holdingLanes = holdLanes(c, given.flatMap(lanesOf), waits);
+	// Once the projects are held: a webhook may be deleted until then.
 	const lanes = readLanes(c, given.flatMap(deliveriesOf));
 	const [held, occupied, logged, known] = await Promise.all([
-		c.rows<Held>(HOLD(waits), numberArray(given.map(({ projectNo }) => projectNo))),
-		holdLanes(c, given.flatMap(lanesOf), waits),
+		holding,
+		holdingLanes,
 		findLogged(c, given.flatMap(attemptsOf), lanes),
 		lanes,
 	]);
