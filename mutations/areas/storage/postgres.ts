@@ -233,6 +233,14 @@ export const STORAGE_POSTGRES = [
 			why: "An owned project counts as free, and is taken from its node.",
 		},
 	]),
+	...of("server/src/storage/postgres/retention/retention.ts", inPostgres("retention/retention"), [
+		{
+			name: "postgres-sweep-needs-room",
+			find: 'if (isStorageError(error) && error.code === "full") return null;',
+			replace: "",
+			why: "On a full disk, retention fails before it drops the day that would make room.",
+		},
+	]),
 	...of("server/src/storage/postgres/retention/retention.ts", POSTGRES, [
 		{
 			name: "postgres-minutes-by-any-clock",

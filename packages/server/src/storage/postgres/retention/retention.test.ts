@@ -75,6 +75,31 @@ describe("retention of a busy day", () => {
 		expect(await days()).toHaveLength(before - 1);
 	});
 
+	// A pass failed at its first statement that needed room, so retention never made any.
+	test("it is dropped although the disk is full", async () => {
+		await world.settle(await world.lease(project), {
+			attempts: [
+				world.attempt((await world.storage.loadLanes({ projectId: project })).lanes[0]!.webhookId, {
+					seq: 1,
+					type: "a",
+				}),
+			],
+		});
+		world.clock.time = START + 5 * DAY;
+		const fill = `
+			CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+				RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+			END $$;
+			CREATE FUNCTION public.refuse_table() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+				RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+			END $$;
+			CREATE TRIGGER refuse BEFORE INSERT ON posthorn.attempt_stats EXECUTE FUNCTION public.refuse();
+			CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION public.refuse_table()`;
+		await server.execute(fill, url);
+		await sweep(START + DAY);
+		expect(await entries()).toBe(0);
+	});
+
 	test("nodes that sweep concurrently subtract dead letters once", async () => {
 		await server.execute("UPDATE posthorn.lanes SET dead_letters = dead_letters + 1", url);
 		await Promise.all([sweep(START + DAY), sweep(START + DAY, other)]);

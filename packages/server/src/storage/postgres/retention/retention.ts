@@ -4,7 +4,7 @@
  * days that ended before the cutoff are deleted in ranges of their order.
  */
 import { RETENTION } from "../../../base/budgets.ts";
-import type { EventSweepStep, Params, SweepStep } from "../../port.ts";
+import { type EventSweepStep, isStorageError, type Params, type SweepStep } from "../../port.ts";
 import { withinBytes } from "../../shared/bodies.ts";
 import { QUEUE_CODE, QUEUES, STATUS_CODE } from "../../shared/deliveries.ts";
 import type { Connections } from "../connection/connections.ts";
@@ -39,7 +39,7 @@ export class AttemptSweep {
 	): Promise<SweepStep> {
 		if (from === 0) this.#locked.clear();
 		// Attempts are logged on the days that the clock shows, trusted or not.
-		if (from === 0) await connections.transaction("people", (c) => makeDays(c, daysAhead(clock)));
+		if (from === 0) await asRoomAllows(connections, (c) => makeDays(c, daysAhead(clock)));
 		if (from === 0 && (await prepare(connections, cutoff, limit, now ?? clock))) return { deleted: 0, next: 0 };
 		const [oldest] = await connections.read("people", listDays);
 		if (oldest === undefined || oldest.end > cutoff) return { deleted: 0, next: null };
@@ -58,10 +58,20 @@ export class AttemptSweep {
 
 /** Work before the first step. Returns whether more of it is left. */
 async function prepare(connections: Connections, cutoff: number, limit: number, now: number): Promise<boolean> {
-	await connections.transaction("people", moveCounts);
-	if (await connections.transaction("people", (c) => sweepStats(c, cutoff, now, limit))) return true;
-	await connections.transaction("people", (c) => sweepDeletedWebhooks(c, cutoff, limit));
+	await asRoomAllows(connections, moveCounts);
+	if (await asRoomAllows(connections, (c) => sweepStats(c, cutoff, now, limit))) return true;
+	await asRoomAllows(connections, (c) => sweepDeletedWebhooks(c, cutoff, limit));
 	return false;
+}
+
+/** Returns null on a full disk: the next pass tries again, and dropping a day in this one may make room. */
+async function asRoomAllows<T>(connections: Connections, work: (c: Session) => Promise<T>): Promise<T | null> {
+	try {
+		return await connections.transaction("people", work);
+	} catch (error) {
+		if (isStorageError(error) && error.code === "full") return null;
+		throw error;
+	}
 }
 
 /** A step in the deletion of a day; null if it has to stay because other rows of it are locked. */
