@@ -205,7 +205,7 @@ test("a node whose clock isn't trusted leaves the pass to others", async () => {
 	expect(cluster.passes).toContain("ahead");
 });
 
-test("a pass goes by the trusted time", async () => {
+test("a pass uses the trusted time", async () => {
 	const cluster = new Cluster();
 	const trusted = cluster.clock.now() - 40 * DAY;
 	const steps: Sweep[] = [];

@@ -183,7 +183,7 @@ export interface Sweep {
 	readonly from: number;
 	/** Rows dated later were written while a clock was ahead: their order says nothing, so they don't end the pass. */
 	readonly latest?: number;
-	/** The time, as far as it is trusted, by which counts of minutes expire; by default, the node's clock. */
+	/** The trusted time, which decides when counts of minutes expire; by default, the node's clock. */
 	readonly now?: number;
 }
 

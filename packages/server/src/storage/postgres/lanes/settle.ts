@@ -187,13 +187,13 @@ interface Delivery extends WebhookNumbers {
 	readonly seq: number;
 }
 
-/** What is logged or scheduled. */
+/** Deliveries with a new log entry or retry. */
 const deliveriesOf = ({ attempts, moves }: NumberedSettlement): Delivery[] => [
 	...attempts.map(({ projectNo, webhookNo, attempt: { seq } }) => ({ projectNo, webhookNo, seq })),
 	...moves.schedule,
 ];
 
-/** Leaves out what is logged or scheduled of some deliveries. */
+/** Drops log entries and retries of some deliveries. */
 function without(one: NumberedSettlement, isGone: (delivery: Delivery) => boolean): NumberedSettlement {
 	if (!deliveriesOf(one).some(isGone)) return one;
 	const attempts = one.attempts.filter((row) => !isGone({ ...row, seq: row.attempt.seq }));
