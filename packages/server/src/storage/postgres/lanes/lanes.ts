@@ -53,6 +53,14 @@ export async function loadLanes(
 	return { lanes: all, seen: { lastSeq, revision: mark!.revision }, handedOver };
 }
 
+/**
+ * A delivery's pending retry or replay: the end of a SELECT from `posthorn.retries`. Written as a range with its order, so
+ * that the primary key is used even without statistics.
+ */
+export const pendingRetry = (project: string, seq: string, webhook: string): string => `
+	WHERE project_no = ${project} AND (seq, webhook_no) BETWEEN (${seq}, ${webhook}) AND (${seq}, ${webhook})
+	ORDER BY seq, webhook_no LIMIT 1`;
+
 const RETRIES = sql(`
 	SELECT seq, replay, attempt, due_at FROM posthorn.retries
 	WHERE project_no = $1 AND webhook_no = $2 AND queue = $3 AND (due_at, seq) > ($4, $5)

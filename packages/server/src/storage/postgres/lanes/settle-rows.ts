@@ -5,6 +5,7 @@ import { newestLane, stretchOf } from "../connection/hot-rows.ts";
 import { typeCode } from "../connection/names.ts";
 import { idArray, numberArray, numberColumns, pack, type Session, sql, textArray } from "../connection/session.ts";
 import { numbered } from "../log/log.ts";
+import { pendingRetry } from "./lanes.ts";
 import type { WebhookNumbers } from "./locks.ts";
 
 /** An attempt with the numbers of what it refers to. */
@@ -139,14 +140,11 @@ const MOVE = sql(`
 	WITH dropped AS (
 		DELETE FROM posthorn.retries
 		WHERE ctid = ANY (ARRAY(
-			SELECT waiting.ctid
+			SELECT pending.ctid
 			FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS g (project_no, webhook_no, seq)
 			CROSS JOIN LATERAL (
-				-- As a range with its order, so that the primary key is taken without statistics, too.
-				SELECT r.ctid FROM posthorn.retries r
-				WHERE r.project_no = g.project_no AND (r.seq, r.webhook_no) BETWEEN (g.seq, g.webhook_no) AND (g.seq, g.webhook_no)
-				ORDER BY r.seq, r.webhook_no LIMIT 1
-			) waiting
+				SELECT ctid FROM posthorn.retries ${pendingRetry("g.project_no", "g.seq", "g.webhook_no")}
+			) pending
 		))
 		RETURNING project_no, webhook_no
 	), put AS (

@@ -4,6 +4,7 @@
  */
 import { numberColumns, type Session, sql } from "../connection/session.ts";
 import { numbered } from "../log/log.ts";
+import { pendingRetry } from "./lanes.ts";
 import type { WebhookNumbers } from "./locks.ts";
 import { type Lanes, laneOf } from "./settle-rows.ts";
 
@@ -21,11 +22,9 @@ const KEEP = sql(`
 		SELECT g.project_no, g.webhook_no, g.seq
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS g (project_no, webhook_no, seq)
 			LEFT JOIN LATERAL (
-				SELECT r.seq FROM posthorn.retries r
-				WHERE r.project_no = g.project_no AND (r.seq, r.webhook_no) BETWEEN (g.seq, g.webhook_no) AND (g.seq, g.webhook_no)
-				ORDER BY r.seq, r.webhook_no LIMIT 1
-			) waiting ON true
-		WHERE waiting.seq IS NULL
+				SELECT seq FROM posthorn.retries ${pendingRetry("g.project_no", "g.seq", "g.webhook_no")}
+			) pending ON true
+		WHERE pending.seq IS NULL
 	), kept AS (
 		UPDATE posthorn.events e SET published_at = e.published_at
 		FROM (SELECT DISTINCT project_no, seq FROM loose ORDER BY project_no, seq) one

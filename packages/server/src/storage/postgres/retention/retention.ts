@@ -11,7 +11,7 @@ import type { Connections } from "../connection/connections.ts";
 import { isTableMissing } from "../connection/errors.ts";
 import { numberArray, numberColumns, type Session, sql, textArray } from "../connection/session.ts";
 import { moveCounts, sweepStats } from "../history/stats.ts";
-import { FIRST_AHEAD } from "../lanes/lanes.ts";
+import { FIRST_AHEAD, pendingRetry } from "../lanes/lanes.ts";
 import { holdLanes, lockDeliveries, wakeForChange } from "../lanes/locks.ts";
 import { holdLogs } from "../log/append.ts";
 import { numbered } from "../log/log.ts";
@@ -110,10 +110,7 @@ const FORGET_DEAD_LETTERS = sql(`
 				ORDER BY a.replay DESC, a.attempt DESC LIMIT 1
 			) newest
 			LEFT JOIN LATERAL (
-				-- As a range with its order, so that the primary key is taken without statistics, too.
-				SELECT r.seq FROM posthorn.retries r
-				WHERE r.project_no = g.project_no AND (r.seq, r.webhook_no) BETWEEN (g.seq, g.webhook_no) AND (g.seq, g.webhook_no)
-				ORDER BY r.seq, r.webhook_no LIMIT 1
+				SELECT seq FROM posthorn.retries ${pendingRetry("g.project_no", "g.seq", "g.webhook_no")}
 			) waiting ON true
 		WHERE g.seq > 0 AND newest.id = g.id AND newest.status = ${STATUS_CODE.failed}
 			AND newest.dismissed_at IS NULL AND waiting.seq IS NULL
