@@ -8,6 +8,11 @@ import { numbered } from "../log/log.ts";
 import { pendingRetry } from "./lanes.ts";
 import type { WebhookNumbers } from "./locks.ts";
 
+/** One event for one webhook. */
+export interface DeliveryNumbers extends WebhookNumbers {
+	readonly seq: number;
+}
+
 /** An attempt with the numbers of what it refers to. */
 export interface AttemptRow extends WebhookNumbers {
 	readonly attempt: NewAttempt;
@@ -126,7 +131,7 @@ class TextTable {
 /** A settlement's changes apart from the log. Each delivery and lane occurs at most once. */
 export interface Moves {
 	readonly schedule: readonly (Omit<Retry, "webhookId"> & WebhookNumbers)[];
-	readonly unschedule: readonly (WebhookNumbers & { readonly seq: number })[];
+	readonly unschedule: readonly DeliveryNumbers[];
 	readonly lanes: readonly (WebhookNumbers & Omit<LaneProgress, "webhookId">)[];
 	/** An entry for each delivery that became a dead letter. */
 	readonly deadLetters: readonly WebhookNumbers[];

@@ -19,7 +19,15 @@ import { lockingSql, numberArray, type Session, sql } from "../connection/sessio
 import type { PostgresNode } from "../node.ts";
 import { makeDays } from "../retention/partitions.ts";
 import { holdingOne, holdLanes, lockProject, type WebhookNumbers, wakeForChange } from "./locks.ts";
-import { type AttemptRow, findLogged, logAttempts, type Moves, moveDeliveries, readLanes } from "./settle-rows.ts";
+import {
+	type AttemptRow,
+	type DeliveryNumbers,
+	findLogged,
+	logAttempts,
+	type Moves,
+	moveDeliveries,
+	readLanes,
+} from "./settle-rows.ts";
 import { keepEvents } from "./swept-events.ts";
 
 /** A settlement with the numbers of what it refers to. */
@@ -145,14 +153,15 @@ async function settleRound(c: Session, given: readonly NumberedSettlement[], wai
 	const holding = c.rows<Held>(HOLD(waits), numberArray(given.map(({ projectNo }) => projectNo)));
 	const holdingLanes = holdLanes(c, given.flatMap(lanesOf), waits);
 	// Once the projects are held: a webhook may be deleted until then.
-	const lanes = readLanes(c, given.flatMap(deliveriesOf));
+	const deliveries = given.flatMap(deliveriesOf);
+	const lanes = readLanes(c, deliveries);
 	const [held, occupied, logged, known] = await Promise.all([
 		holding,
 		holdingLanes,
 		findLogged(c, given.flatMap(attemptsOf), lanes),
 		lanes,
 	]);
-	const isGone = await keepEvents(c, given.flatMap(deliveriesOf), known);
+	const isGone = await keepEvents(c, deliveries, known);
 	const round = given.map((one) => without(one, isGone));
 	const holds = new Map(held.map((hold) => [hold.project_no, hold]));
 	const accepted: NumberedSettlement[] = [];
@@ -183,18 +192,14 @@ async function settleRound(c: Session, given: readonly NumberedSettlement[], wai
 
 const attemptsOf = ({ attempts }: NumberedSettlement) => attempts;
 
-interface Delivery extends WebhookNumbers {
-	readonly seq: number;
-}
-
 /** Deliveries with a new log entry or retry. */
-const deliveriesOf = ({ attempts, moves }: NumberedSettlement): Delivery[] => [
+const deliveriesOf = ({ attempts, moves }: NumberedSettlement): DeliveryNumbers[] => [
 	...attempts.map(({ projectNo, webhookNo, attempt: { seq } }) => ({ projectNo, webhookNo, seq })),
 	...moves.schedule,
 ];
 
 /** Drops log entries and retries of some deliveries. */
-function without(one: NumberedSettlement, isGone: (delivery: Delivery) => boolean): NumberedSettlement {
+function without(one: NumberedSettlement, isGone: (delivery: DeliveryNumbers) => boolean): NumberedSettlement {
 	if (!deliveriesOf(one).some(isGone)) return one;
 	const attempts = one.attempts.filter((row) => !isGone({ ...row, seq: row.attempt.seq }));
 	return { ...one, attempts, moves: { ...one.moves, schedule: one.moves.schedule.filter((retry) => !isGone(retry)) } };
@@ -256,8 +261,9 @@ async function settleOne(
 	const lastSeq = await lockProject(c, projectNo, waits);
 	const occupied = await holdLanes(c, lanesOf(given), waits);
 	if (occupied.size > 0) throw new StorageError("locked", LOCKED);
-	const lanes = readLanes(c, deliveriesOf(given));
-	const numbered = without(given, await keepEvents(c, deliveriesOf(given), await lanes));
+	const deliveries = deliveriesOf(given);
+	const lanes = readLanes(c, deliveries);
+	const numbered = without(given, await keepEvents(c, deliveries, await lanes));
 	const { attempts, moves } = numbered;
 	if (moves.lanes.some(({ position }) => position > lastSeq)) return "stale";
 	const webhookNo = await findWebhook(c, projectNo, handedOver.webhookId);

@@ -5,12 +5,7 @@
 import { numberColumns, type Session, sql } from "../connection/session.ts";
 import { numbered } from "../log/log.ts";
 import { pendingRetry } from "./lanes.ts";
-import type { WebhookNumbers } from "./locks.ts";
-import { type Lanes, laneOf } from "./settle-rows.ts";
-
-interface Delivery extends WebhookNumbers {
-	readonly seq: number;
-}
+import { type DeliveryNumbers, type Lanes, laneOf } from "./settle-rows.ts";
 
 /**
  * Which of these deliveries have lost their event, or even their webhook. A retry keeps both. Other events are written, so
@@ -47,9 +42,9 @@ const KEEP = sql(`
  */
 export async function keepEvents(
 	c: Session,
-	deliveries: readonly Delivery[],
+	deliveries: readonly DeliveryNumbers[],
 	lanes: Lanes,
-): Promise<(delivery: Delivery) => boolean> {
+): Promise<(delivery: DeliveryNumbers) => boolean> {
 	const loose = new Map(deliveries.filter((each) => !lanes.has(laneOf(each))).map((each) => [keyOf(each), each]));
 	if (loose.size === 0) return () => false;
 	const rows = await c.rows<{ project_no: number; webhook_no: number; seq: number }>(
@@ -62,4 +57,4 @@ export async function keepEvents(
 	return (delivery) => gone.has(keyOf(delivery));
 }
 
-const keyOf = (delivery: Delivery): string => `${laneOf(delivery)}/${delivery.seq}`;
+const keyOf = (delivery: DeliveryNumbers): string => `${laneOf(delivery)}/${delivery.seq}`;

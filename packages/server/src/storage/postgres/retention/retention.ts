@@ -37,10 +37,12 @@ export class AttemptSweep {
 		{ cutoff, limit, from, now }: Params<"sweepAttempts">,
 		clock: number,
 	): Promise<SweepStep> {
-		if (from === 0) this.#locked.clear();
-		// Attempts are logged on the days that the clock shows, trusted or not.
-		if (from === 0) await asRoomAllows(connections, (c) => makeDays(c, daysAhead(clock)));
-		if (from === 0 && (await prepare(connections, cutoff, limit, now ?? clock))) return { deleted: 0, next: 0 };
+		if (from === 0) {
+			this.#locked.clear();
+			// Attempts are logged by this clock's day, even while the clock isn't trusted.
+			await unlessDiskFull(connections, (c) => makeDays(c, daysAhead(clock)));
+			if (await prepare(connections, cutoff, limit, now ?? clock)) return { deleted: 0, next: 0 };
+		}
 		const [oldest] = await connections.read("people", listDays);
 		if (oldest === undefined || oldest.end > cutoff) return { deleted: 0, next: null };
 		try {
@@ -58,14 +60,14 @@ export class AttemptSweep {
 
 /** Work before the first step. Returns whether more of it is left. */
 async function prepare(connections: Connections, cutoff: number, limit: number, now: number): Promise<boolean> {
-	await asRoomAllows(connections, moveCounts);
-	if (await asRoomAllows(connections, (c) => sweepStats(c, cutoff, now, limit))) return true;
-	await asRoomAllows(connections, (c) => sweepDeletedWebhooks(c, cutoff, limit));
+	await unlessDiskFull(connections, moveCounts);
+	if (await unlessDiskFull(connections, (c) => sweepStats(c, cutoff, now, limit))) return true;
+	await unlessDiskFull(connections, (c) => sweepDeletedWebhooks(c, cutoff, limit));
 	return false;
 }
 
 /** Returns null on a full disk: the next pass tries again, and dropping a day in this one may make room. */
-async function asRoomAllows<T>(connections: Connections, work: (c: Session) => Promise<T>): Promise<T | null> {
+async function unlessDiskFull<T>(connections: Connections, work: (c: Session) => Promise<T>): Promise<T | null> {
 	try {
 		return await connections.transaction("people", work);
 	} catch (error) {
