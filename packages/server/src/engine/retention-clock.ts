@@ -14,7 +14,7 @@ const SLACK_MS = 60_000;
  * each other's clocks, but people compare their times, and receivers check them.
  */
 const APART_MS = 5_000;
-/** Where retention doesn't advance, nothing is old. */
+/** The time while retention doesn't advance: nothing is old. */
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /** Why retention doesn't advance. */
@@ -37,28 +37,28 @@ export interface RetentionClockOptions {
 export interface RetentionClock {
 	/** The current time, or one before everything while it can't be trusted. */
 	now(): number;
-	/** Whether the time that the clock shows is believed. */
+	/** Whether the clock's time is trusted. */
 	isTrusted(): boolean;
 	readonly hold: ClockHold | null;
 	/** What is wrong with the clock, and what to do; null if nothing is. */
 	readonly notice: string | null;
 	/** Compares the clock with the database's record. Rejects if storage fails. */
 	observe(): Promise<void>;
-	/** Trusts the time that the clock shows: an operator has confirmed it. */
+	/** Trusts the clock's time, because an operator has confirmed it. */
 	confirm(): Promise<void>;
 	stop(): Promise<void>;
 }
 
 /**
  * The time as retention sees it. A wrong clock must not delete the log, nor dead-letter pending deliveries: a time that is
- * far ahead is only believed once an operator confirms it.
+ * far ahead is only trusted once an operator confirms it.
  *
  * The database keeps the latest trusted time. Each node raises it once a minute. A node whose clock is more than a step
- * ahead of it is on hold, unless its monotonic clock says that so much time has passed since its own last observation.
+ * ahead of it is on hold, unless its monotonic clock shows that as much time has passed since its own last observation.
  * Smaller jumps add up to a step; time that the node has seen pass makes up for them.
  *
- * A clock that is ahead looks the same whether it jumped, the service restarts while it is ahead, an old backup was
- * restored, or the machine really was off. Only a person knows which, so all of them wait for a person.
+ * A clock that is ahead looks the same whether it jumped, the service restarted while it was ahead, an old backup was
+ * restored, or the machine really was off. Only an operator knows which, so retention waits for one in all these cases.
  *
  *     observed ──▶ trusted ◀──────────── confirmed by an operator, here or on another node;
  *                     │                  or the clock was set back
@@ -81,7 +81,7 @@ export async function startRetentionClock(options: RetentionClockOptions): Promi
 	const expected = (): number | null =>
 		trusted === null || hold() !== null ? null : trusted.now + (clock.elapsed() - trusted.elapsed);
 
-	/** One after the other, so that an earlier result never replaces a later one. */
+	/** Observations run one after the other, so that an earlier result never replaces a later one. */
 	let observed: Promise<void> = Promise.resolve();
 	function observe(): Promise<void> {
 		observed = observed.catch(() => undefined).then(observeOnce);
@@ -110,7 +110,7 @@ export async function startRetentionClock(options: RetentionClockOptions): Promi
 		isApart = text !== null;
 	}
 
-	// Before anything can be old.
+	// Before anything is deleted.
 	await observe();
 	const observing = repeat(clock, OBSERVE_EVERY_MS, async () => {
 		await observe().catch((error: unknown) => {
@@ -158,7 +158,7 @@ export function holdText(hold: ClockHold): string {
 	);
 }
 
-/** The same for clocks that differ too much; null if they don't. @param aheadMs how far the database's clock is ahead */
+/** A notice about clocks that differ too much; null if they don't. @param aheadMs how far the database's clock is ahead */
 export function apartText(aheadMs: number): string | null {
 	if (Math.abs(aheadMs) <= APART_MS) return null;
 	const which = aheadMs > 0 ? "behind" : "ahead of";

@@ -141,7 +141,7 @@ test("a pass ends once nothing may be deleted any longer, and is repeated soon a
 	expect([steps, cluster.passes.length, cluster.completed]).toEqual([5, 2, 1]);
 });
 
-test("a node whose clock isn't trusted leaves passes to others", async () => {
+test("a node whose clock isn't trusted doesn't ask for the sweep", async () => {
 	const cluster = new Cluster();
 	let isTrusted = false;
 	const now = () => (isTrusted ? cluster.clock.now() : Number.NEGATIVE_INFINITY);
@@ -153,7 +153,7 @@ test("a node whose clock isn't trusted leaves passes to others", async () => {
 	expect(cluster.passes).toEqual(["ahead"]);
 });
 
-// Its attempts ended there, but then it deleted events while the other node did, and counted the pass as its own.
+// It stopped deleting attempts, but then it deleted events alongside the other node, and reported the pass as its own.
 test("a node that dies or freezes while it sweeps is replaced, and stops when it continues", async () => {
 	const cluster = new Cluster();
 	const frozen = Promise.withResolvers<void>();
@@ -175,7 +175,7 @@ test("a node that dies or freezes while it sweeps is replaced, and stops when it
 	expect(cluster.eventPasses).toEqual(["healthy"]);
 });
 
-// A step during which the process was stopped for an hour was taken for a slow one, and the pass paused for two hours.
+// If the process was stopped for an hour during a step, the step seemed slow, and the pass paused for two hours.
 test("a pass continues within a minute after the process was stopped", async () => {
 	const cluster = new Cluster();
 	const stopped = Promise.withResolvers<void>();

@@ -11,8 +11,8 @@ const TERM_MS = 2 * 60_000;
 /** Rows dated further ahead than this were written while a clock was wrong. */
 const CLOCKS_DIFFER_MS = 24 * 60 * 60_000;
 /**
- * The pause after a step, for publishing and settling: this many times what the step took, within these bounds. If the
- * process was stopped meanwhile, the step seems to have taken as long.
+ * After a step, the sweep leaves the database to publishing and settling for this many times as long as the step took,
+ * within these bounds. If the process was suspended during the step, it seems to have taken that long.
  */
 const PAUSE_TIMES = 2;
 const PAUSE_MS = 20;
@@ -26,11 +26,11 @@ type SweepContext = Pick<
 };
 
 /**
- * Deletes everything older than the log retention, in small steps that block nothing, and finds events that aged out
- * without an attempt, so that their lanes dead-letter them first. Of several nodes one sweeps at a time; which one is
- * chosen again for each pass.
+ * Deletes everything older than the log retention, in small steps that block nothing, and finds events that expired
+ * without an attempt, so that their lanes dead-letter them first. Only one node sweeps at a time; each pass may run on a
+ * different one.
  *
- * @param onUnattempted called with projects whose paused lanes have events that aged out without an attempt
+ * @param onUnattempted called with projects whose paused lanes have events that expired without an attempt
  */
 export function createSweeper(context: SweepContext, onUnattempted: (projectIds: readonly string[]) => void) {
 	const { storage, clock, disk, logger, holder, retentionMs, retentionNow, observer } = context;
@@ -40,12 +40,12 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 	/** Monotonic times: when the next pass is due here, and when this node last took or renewed the sweep. */
 	let dueAt = 0;
 	let takenAt = 0;
-	/** Whether this node had the sweep then. */
+	/** Whether this node got the sweep when it last asked for it. */
 	let isTaken = false;
 	let endRest: () => void = () => undefined;
 	let isStopped = false;
 
-	/** Runs one whole pass, or joins the current one. `early`: even if it isn't due. */
+	/** Runs a pass, or joins the current one. @param early whether to run it even if it isn't due */
 	function sweep(early = true): Promise<void> {
 		pass ??= runPass(early).finally(() => {
 			pass = null;
@@ -53,7 +53,7 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 		return pass;
 	}
 
-	/** Nothing more may be deleted: the service stops, its clock isn't trusted any longer, or the database is in quarantine. */
+	/** Whether to delete nothing more: the service is stopping, its clock isn't trusted, or the database is in quarantine. */
 	const mustEnd = (): boolean => isStopped || !Number.isFinite(retentionNow());
 
 	async function runPass(early: boolean): Promise<void> {
@@ -66,14 +66,14 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 			const attempts = await runSteps("attempts", (from) => storage.sweepAttempts({ ...range, from }));
 			const events = await runSteps("events", (from) => sweepEvents({ ...range, from }));
 			if (attempts + events > 0) logger.info({ attempts, events }, "deleted expired events and delivery log entries");
-			// Another node makes this pass.
+			// Another node has taken over the pass.
 			if (!isTaken) return;
 			const restMs = mustEnd() ? 0 : REST_MS;
 			dueAt = clock.elapsed() + restMs;
 			await peers?.endSweep({ holder, restMs });
 			if (!mustEnd()) observer.passed?.();
 		} catch (error) {
-			// Any node may try again when it looks.
+			// The next node that checks may try again.
 			logger.error({ err: error, retryInMs: LOOK_EVERY_MS }, "the retention sweep failed");
 		}
 	}
@@ -84,14 +84,14 @@ export function createSweeper(context: SweepContext, onUnattempted: (projectIds:
 		return done;
 	}
 
-	/** Whether this node sweeps now. */
+	/** Takes or renews the sweep. Returns whether this node has it. */
 	async function take(early: boolean): Promise<boolean> {
 		takenAt = clock.elapsed();
 		isTaken = peers === null ? early || takenAt >= dueAt : await peers.takeSweep({ holder, termMs: TERM_MS, early });
 		return isTaken;
 	}
 
-	/** Whether this node still sweeps: it may have been suspended, and replaced. */
+	/** Whether this node still has the sweep: it may have been suspended and replaced. */
 	async function keeps(): Promise<boolean> {
 		return isTaken && (peers === null || clock.elapsed() - takenAt < TERM_MS / 4 || take(false));
 	}

@@ -14,7 +14,7 @@ export type Result =
 	| "success"
 	/** Any other response, or none in time. */
 	| "failure"
-	/** Nothing was sent, and nothing will be: retention ended, or the delivery is no longer wanted. */
+	/** Nothing was sent, and nothing will be: the event has expired, or the delivery is no longer wanted. */
 	| "closed";
 
 export interface Transition {

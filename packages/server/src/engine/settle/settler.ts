@@ -16,13 +16,13 @@ import {
 } from "../../storage/port.ts";
 import { runByHalves } from "../halves.ts";
 
-/** Maximum time to batch outcomes under load, milliseconds. Keeps small what a crash causes to be repeated. */
+/** Maximum time to batch outcomes under load, milliseconds. It limits how many attempts a crash repeats. */
 const GATHER_MS = 20;
 /** First delay before retrying a batch when storage is lost. It doubles … */
 const RETRY_MS = 100;
 /** … up to this, … */
 const RETRY_MAX_MS = 5_000;
-/** … or this if some projects may be writable, because their next outcomes wait, too. */
+/** … or this if some projects may be writable, because their later outcomes wait for this batch. */
 const PARTIAL_RETRY_MAX_MS = 1_000;
 
 /** How long a stopping node waits for rows locked by another session, milliseconds. */
@@ -40,7 +40,7 @@ export interface Change {
 	readonly attempt: NewAttempt | null;
 	/** The delivery's next attempt. */
 	readonly schedule: Retry | null;
-	/** The delivery no longer waits: instead of `schedule`. */
+	/** Set instead of `schedule` if the delivery no longer waits for an attempt. */
 	readonly unschedule: { readonly webhookId: string; readonly seq: number } | null;
 	readonly lane: LaneProgress | null;
 }
@@ -79,9 +79,9 @@ export class Settler {
 	 * ones: a lane's position would skip events that are neither settled nor open.
 	 */
 	readonly #ended = new WeakSet<SettleItem["lease"]>();
-	/** How often it has looked for what can't be written. */
+	/** Number of searches for projects that can't be written. */
 	#searches = 0;
-	/** How long the next batch waits if none of its projects can be written, either; 0 once one was. */
+	/** How long the next batch waits if none of its projects can be written, milliseconds; 0 once one was. */
 	#pauseMs = 0;
 
 	constructor(storage: Pick<DeliveryStorage, "settle">, clock: Clock, disk: Clock, logger: Logger) {
@@ -208,7 +208,7 @@ export class Settler {
 		}
 	}
 
-	/** One of these groups is rejected, or has a locked row that no statement checks for. The others aren't delayed. */
+	/** Finds the group that is rejected, or that has a locked row which no statement checks for; settles the others. */
 	async #settleHalves(groups: readonly Group[], apart: boolean, error: unknown): Promise<void> {
 		const half = Math.ceil(groups.length / 2);
 		if (groups.length > 1) {
@@ -222,8 +222,8 @@ export class Settler {
 	}
 
 	/**
-	 * Something can't be written, such as a damaged page. The projects that it belongs to wait like locked ones, and the
-	 * others don't wait for them.
+	 * Some rows can't be written, for instance on a damaged page. Their projects wait like locked ones, and the others
+	 * don't wait for them.
 	 */
 	async #settleWritable(groups: readonly Group[], apart: boolean): Promise<void> {
 		const ran = await runByHalves(groups, {
@@ -245,8 +245,8 @@ export class Settler {
 	}
 
 	/**
-	 * If none of several projects can be written, it may be all of the database, or only damaged projects have outcomes:
-	 * the next batch then waits, too, unless the last one was written.
+	 * If none of several projects can be written, either the whole database is affected, or only damaged projects have
+	 * outcomes. Such batches then wait, longer each time, until one is written.
 	 */
 	async #reportUnwritable(errors: ReadonlyMap<Group, unknown>, areAll: boolean): Promise<void> {
 		const projects = new Set([...errors.keys()].map(({ lease }) => lease.projectId));
@@ -263,7 +263,7 @@ export class Settler {
 
 type Changes = Omit<Settlement, "projectId" | "generation">;
 
-/** The outcomes of one lease in a batch. */
+/** A batch's outcomes of one lease. */
 interface Group {
 	readonly lease: SettleItem["lease"];
 	readonly changes: Changes;
@@ -284,7 +284,7 @@ const settlementNow = ({ lease, changes }: Group): Settlement => ({
 	...changes,
 });
 
-/** A delivery may change twice within a batch, and a lane many times: the last change counts. */
+/** Merges changes. A delivery may change twice within a batch, and a lane many times: the last change counts. */
 export function changesOf(items: readonly Change[]): Changes {
 	if (items.length === 1) {
 		const [{ attempt, schedule, unschedule, lane }] = items as [Change];

@@ -25,7 +25,7 @@ const ONE = {
 	subscriptions: sql(subscriptions(" AND s.webhook_no = $2")),
 };
 
-/** From one state of the database, so that the mark matches the lanes. */
+/** Reads one state of the database, so that the mark matches the lanes. */
 export async function loadLanes(
 	c: Session,
 	{ projectId, webhookId }: Params<"loadLanes">,
@@ -82,7 +82,7 @@ export async function readRetries(
 
 const CODES = Object.values(QUEUE_CODE);
 
-/** The first of each queue of the webhooks that have any, and the first among those. */
+/** The first of each queue, for webhooks that have any, and then the first of all of them. */
 const LIST = sql(`
 	SELECT r.webhook_id, r.queue, r.attempt, r.replay, r.due_at, r.seq, e.id AS event_id,
 		(SELECT t.name FROM posthorn.event_types t WHERE t.code = e.type) AS event_type

@@ -86,7 +86,7 @@ const HOLD_LANES = lockingSql(
 /**
  * Locks the lanes of these webhooks until the transaction ends, without waiting unless `waits`.
  *
- * @returns the projects of which another session holds one
+ * @returns the projects with a lane that another session holds
  */
 export async function holdLanes(c: Session, all: readonly WebhookNumbers[], waits: boolean): Promise<Set<number>> {
 	const lanes = [...new Map(all.map((webhook) => [`${webhook.projectNo}/${webhook.webhookNo}`, webhook])).values()];
@@ -113,7 +113,7 @@ export async function wakeForChange(c: Session, ...projectNos: readonly number[]
 
 /**
  * Locks on resources that belong to no project. Each is the row of the migration that created the resource. Advisory
- * locks won't do: any role of the database may hold them as long as it likes, even one that may only publish.
+ * locks aren't safe: any role of the database, even one that may only publish, could hold them forever.
  */
 
 const MIGRATION = { days: 1, accounts: 2, stats: 3 } as const;

@@ -18,7 +18,7 @@ export interface AttemptRow extends WebhookNumbers {
 	readonly attempt: NewAttempt;
 }
 
-/** What is sent of attempts: a parameter for each of these columns, which is an array of this type. */
+/** The columns sent for each attempt: every one is a parameter, an array of this type. */
 const COLUMNS = `project_no bigint, webhook_no bigint, seq bigint, replay integer, attempt integer, type integer,
 	status smallint, status_code integer, started_at bigint, response_ms integer, response_truncated boolean,
 	next_retry_at bigint, sent_timestamp bigint, id text, url integer, error_code integer, error integer,
@@ -138,8 +138,8 @@ export interface Moves {
 }
 
 /**
- * Queues, lanes and counters. A deleted webhook has no lane: its pending deliveries are to be closed. An event that a
- * lane has settled stays settled: the owner may have moved the lane forward meanwhile.
+ * Updates queues, lanes and counters. A deleted webhook has no lane: its pending deliveries will be closed. An event that
+ * a lane has settled stays settled: the owner may have moved the lane forward in the meantime.
  */
 const MOVE = sql(`
 	WITH dropped AS (
@@ -161,7 +161,7 @@ const MOVE = sql(`
 		SET queue = excluded.queue, replay = excluded.replay, attempt = excluded.attempt, due_at = excluded.due_at
 		RETURNING r.project_no, r.webhook_no, xmax = 0 AS added
 	), closing AS (
-		-- Deleted in the meantime.
+		-- Webhooks deleted in the meantime.
 		UPDATE posthorn.webhooks SET closing = true
 		WHERE ctid = ANY (ARRAY(
 			SELECT deleted.ctid FROM put CROSS JOIN LATERAL (
@@ -213,16 +213,13 @@ export async function moveDeliveries(c: Session, moves: Moves): Promise<void> {
 	);
 }
 
-/**
- * Attempts are searched on the days since their events were published, and one more in case clocks differ.
- */
+/** Attempts are searched on the days since their events were published, and one more in case clocks differ. */
 const CLOCKS_DIFFER_MS = 86_400_000;
 
 /**
- * Whether attempts are already in the delivery log, by their ids. For most, their lanes show it at no cost: events that
- * a lane hasn't passed haven't been attempted. The log is searched only for the others: retries, replays and test events,
- * and events that a lane has passed because the owner moved it or because the settlement is a repetition. The oldest
- * event of each project determines how far back to search.
+ * Finds attempts that are already in the delivery log. Most needn't be searched for: an event that its lane hasn't passed
+ * has no attempts. The others are retries, replays, test events, and events that a lane has passed because the owner moved
+ * it or because the settlement is a repetition. The oldest event of each project determines how far back to search.
  */
 const FIND_LOGGED = sql(`
 	SELECT g.nth, logged.id
@@ -242,7 +239,7 @@ const FIND_LOGGED = sql(`
 		ORDER BY a.id LIMIT 1
 	) logged`);
 
-/** @returns the stored ids of those that are logged */
+/** @returns the stored ids of the attempts that are already logged */
 export async function findLogged(
 	c: Session,
 	rows: readonly AttemptRow[],
@@ -264,7 +261,7 @@ const LANES = sql(`
 	) lane`);
 
 type LaneRow = { project_no: number; webhook_no: number; position: number; open: readonly number[] };
-/** By {@link laneOf}. Deleted webhooks have none. */
+/** Lanes by {@link laneOf}. A deleted webhook has none. */
 export type Lanes = ReadonlyMap<string, LaneRow>;
 
 export async function readLanes(c: Session, webhooks: readonly WebhookNumbers[]): Promise<Lanes> {

@@ -1,7 +1,8 @@
 /**
- * Settling takes two round trips in one transaction. The first locks the leases and lanes and checks what the log
- * already has. Then the result of each settlement is decided here, and the second writes and commits. Nothing waits for
- * a row that another session holds: settlements of that project are `locked`, and the others are written.
+ * Settling usually takes two round trips in one transaction. The first locks the leases and lanes and checks what is
+ * already logged; events that their lanes have passed, or whose webhook was deleted, need another. Then the result of each
+ * settlement is decided here, and the second writes and commits. Unless `waits` is set, nothing waits for a row that
+ * another session holds: settlements of that project are `locked`, and the others are written.
  *
  * A settlement is refused (`stale`) if its generation isn't the current one, if one of its lanes is beyond the log's
  * end (the log went back), or if one of its attempts is logged under another id. If all attempts are logged under their
@@ -152,7 +153,7 @@ type Held = { project_no: number; generation: number | null; last_seq: number };
 async function settleRound(c: Session, given: readonly NumberedSettlement[], waits: boolean): Promise<Verdict[]> {
 	const holding = c.rows<Held>(HOLD(waits), numberArray(given.map(({ projectNo }) => projectNo)));
 	const holdingLanes = holdLanes(c, given.flatMap(lanesOf), waits);
-	// Once the projects are held: a webhook may be deleted until then.
+	// Sent after the locks: while they wait, webhooks may be deleted.
 	const deliveries = given.flatMap(deliveriesOf);
 	const lanes = readLanes(c, deliveries);
 	const [held, occupied, logged, known] = await Promise.all([
@@ -198,7 +199,7 @@ const deliveriesOf = ({ attempts, moves }: NumberedSettlement): DeliveryNumbers[
 	...moves.schedule,
 ];
 
-/** Drops log entries and retries of some deliveries. */
+/** Leaves out the log entries and retries of deliveries whose event is gone. */
 function without(one: NumberedSettlement, isGone: (delivery: DeliveryNumbers) => boolean): NumberedSettlement {
 	if (!deliveriesOf(one).some(isGone)) return one;
 	const attempts = one.attempts.filter((row) => !isGone({ ...row, seq: row.attempt.seq }));
@@ -234,8 +235,8 @@ const TAKE = sql(`
 	WHERE project_no = $1 AND webhook_no = $2 AND seq = $3 AND replay = $4 AND generation = $5`);
 
 /**
- * A repeated call, made because a connection broke after the commit, returns `settled`: the attempt is logged under its
- * id.
+ * Returns `settled` again if the call is repeated because a connection broke after the commit: the attempt is logged
+ * under its id.
  */
 export async function settleHandedOver(
 	connections: Connections,

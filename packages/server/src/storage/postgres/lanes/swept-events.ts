@@ -1,6 +1,6 @@
 /**
  * Once a webhook is deleted, no lane keeps the events of its attempts in flight, so retention may delete them. Nothing may
- * be logged or scheduled for such an event: a row without its event can't be read.
+ * be logged or scheduled for a deleted event: a row without its event can't be read.
  */
 import { numberColumns, type Session, sql } from "../connection/session.ts";
 import { numbered } from "../log/log.ts";
@@ -8,9 +8,9 @@ import { pendingRetry } from "./lanes.ts";
 import { type DeliveryNumbers, type Lanes, laneOf } from "./settle-rows.ts";
 
 /**
- * Which of these deliveries have lost their event, or even their webhook. A retry keeps both. Other events are written, so
- * that a sweep which read the database before this transaction conflicts with it and reads again. A lock wouldn't do: the
- * sweep would wait for it, and then delete them.
+ * Finds the deliveries whose event has been deleted, or even their webhook. A pending retry keeps both. The other events
+ * are updated without a change: a sweep that read the database before this transaction then conflicts with it, and reads
+ * again. A lock isn't enough, because the sweep would wait for it and then delete them.
  */
 const KEEP = sql(`
 	WITH loose AS MATERIALIZED (
@@ -38,7 +38,7 @@ const KEEP = sql(`
 /**
  * Keeps the events of deleted webhooks' deliveries until the transaction ends.
  *
- * @returns whether it is too late for a delivery
+ * @returns whether a delivery's event is gone already
  */
 export async function keepEvents(
 	c: Session,

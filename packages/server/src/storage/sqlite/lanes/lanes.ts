@@ -117,7 +117,7 @@ export function listWaitingRetries(
 	let rows: WaitingRow[] = [];
 	for (const webhook of waitingWebhooks(c, project, webhookId)) {
 		for (const queue of Object.values(QUEUE_CODE)) {
-			// Once there are enough, only earlier ones than the last of them matter.
+			// Once there are enough, only those due before the last of them matter.
 			const horizon = rows.length < limit ? Number.MAX_SAFE_INTEGER : rows.at(-1)!.due_at;
 			const more = c.rows<WaitingRow>(WAITING, webhook, queue, horizon, limit);
 			if (more.length > 0) rows = [...rows, ...more].sort(bySchedule).slice(0, limit);
@@ -130,7 +130,7 @@ const WAITING = `
 	SELECT webhook_no, queue, seq, replay, attempt, due_at FROM retries
 	WHERE webhook_no = ? AND queue = ? AND due_at <= ? ORDER BY due_at, seq LIMIT ?`;
 
-/** Those with pending retries or replays: that webhook, or any of the project without one. */
+/** Webhooks with pending retries or replays: at most the given one, or any of the project if it is null. */
 function waitingWebhooks(c: Connection, project: number, webhookId: string | null): number[] {
 	const [only, values] = webhookId === null ? ["", [project]] : [" AND w.id = ?", [project, webhookId]];
 	const find = `
@@ -160,7 +160,7 @@ export function wakeForChange(c: Connection, projectNo: number): void {
 const WAKE = `
 	UPDATE projects SET revision = revision + 1, wake_at = CASE WHEN lease_until IS NULL THEN 0 END WHERE no = ?`;
 
-/** A lane as it is stored; undefined if it doesn't exist. */
+/** A stored lane; undefined if it doesn't exist. */
 export const findLane = (c: Connection, webhookNo: number) =>
 	c.row<{ position: number; open: string | null }>("SELECT position, open FROM lanes WHERE webhook_no = ?", webhookNo);
 

@@ -25,7 +25,7 @@ function settleProject(c: Connection, settlement: UnpackedSettlement): Verdict {
 const HELD_PROJECT =
 	"SELECT no, last_seq FROM projects WHERE id = ? AND lease_generation = ? AND lease_until IS NOT NULL";
 
-/** For a caller that may settle. Does nothing if one of the attempts is already logged. */
+/** The caller has checked that it may settle. Does nothing if one of the attempts is already logged. */
 export function settleAttempts(c: Connection, projectNo: number, given: UnpackedSettlement): Verdict {
 	const settlement = withoutSwept(c, projectNo, given);
 	if (!insertAttempts(c, projectNo, settlement.attempts)) {
@@ -37,8 +37,8 @@ export function settleAttempts(c: Connection, projectNo: number, given: Unpacked
 }
 
 /**
- * Once a webhook is deleted, no lane keeps the events of its attempts in flight, so retention may have deleted them.
- * Nothing is logged or scheduled for such an event: a row without its event can't be read.
+ * Leaves out attempts and retries whose event is gone: a row without its event can't be read. Once a webhook is deleted,
+ * no lane keeps the events of its attempts in flight, so retention may have deleted them.
  */
 function withoutSwept(c: Connection, projectNo: number, settlement: UnpackedSettlement): UnpackedSettlement {
 	const { attempts, schedule } = settlement;
@@ -114,7 +114,7 @@ function moveDeliveries(
 		const webhookNo = webhookOf(c, projectNo, retry.webhookId);
 		const added = putRetry(c, projectNo, webhookNo, retry);
 		gain(webhookNo).retries += added;
-		// It was deleted in the meantime.
+		// The webhook may have been deleted in the meantime.
 		if (added > 0) c.run("UPDATE webhooks SET closing = 1 WHERE no = ? AND deleted_at IS NOT NULL", webhookNo);
 	}
 	for (const lane of lanes) moveLane(c, webhookOf(c, projectNo, lane.webhookId), lane);
