@@ -32,7 +32,7 @@ export default defineConfig({
 		setupFiles: ["./vitest.setup.ts"],
 		retry: 0,
 		sequence: { sequencer: LongestFirst },
-		// The long ones wait for processes, disks and clocks most of the time. More would slow each other, and browser tests.
+		// Long files mostly wait for processes, disks and clocks. More of them would slow down each other and the browser tests.
 		maxWorkers: Math.max(4, availableParallelism()),
 		// Collecting garbage rarely, and by one thread, takes less processor time in total.
 		execArgv: ["--max-semi-space-size=32", "--no-parallel-scavenge"],

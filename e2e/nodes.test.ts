@@ -35,7 +35,7 @@ const CALL_MS = 15_000;
 /** The same during setup, which creates all projects concurrently. */
 const SETUP_MS = 60_000;
 const PUBLISHERS = 4;
-/** A publisher's pause between calls, milliseconds: something is always in progress, and there is little to catch up on. */
+/** A publisher's pause between calls, milliseconds. Calls are always in progress, but the backlog stays small. */
 const PACE_MS = 50;
 /** Publishing continues until this many are acknowledged, however slow the machine is. */
 const EVENTS = 2_000;

@@ -202,7 +202,8 @@ export async function expectAccessible(page: Page): Promise<void> {
 
 /**
  * Resolves when colors and opacities no longer change. A new color scheme or width takes effect in the next frame, and one
- * change can interrupt another's transition with its own. Observers see frames even if the page's clock is a test's.
+ * change can interrupt another's transition with its own. Frames are counted with an observer, because the test may have
+ * replaced the page's clock.
  */
 const AT_REST = `(async () => {
 	const frame = () => new Promise((resolve) => new IntersectionObserver(resolve).observe(document.documentElement));

@@ -7,7 +7,7 @@ import { LEASE_TERM_MS, openNode, worldOf } from "../../../test/storage/postgres
 import { type NewEvent, StorageError } from "../port.ts";
 import { openPostgresStorage } from "./index.ts";
 
-/** These tests cut connections and stop the server, so they have one for themselves, whose commits reach the disk. */
+/** These tests cut connections and stop the server, so they use their own, whose commits reach the disk. */
 describe("an unavailable database", () => {
 	let server: PostgresServer;
 	let url: string;

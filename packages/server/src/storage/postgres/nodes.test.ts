@@ -202,7 +202,7 @@ describe("many nodes on one database", () => {
 		}
 	});
 
-	// The sweep deleted the event of an attempt that was settled after it had read the database.
+	// The sweep read the database, the attempt was settled, and then the sweep deleted its event.
 	test("a sweep keeps the event of a deleted webhook's attempt that is settled in the meantime", async () => {
 		const time = { now: START };
 		const clock = { now: () => time.now };
@@ -215,7 +215,7 @@ describe("many nodes on one database", () => {
 		await world.settle(lease!, { lanes: [{ webhookId: webhook, position: 2, open: [1, 2] }] });
 		await storage.deleteWebhook({ projectId: project, webhookId: webhook });
 		time.now = START + 5 * DAY;
-		// Deleting waits for the sequence, whose value belongs to no state of the database.
+		// The deletion waits for a sequence: its transaction reads one state of the database, which no sequence is part of.
 		const wait = `
 			CREATE SEQUENCE public.settled;
 			CREATE FUNCTION public.await_settled() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -236,7 +236,7 @@ describe("many nodes on one database", () => {
 		expect(rows.map(({ eventId }) => eventId)).toEqual([event!.id]);
 	});
 
-	// Its lane was read before its project was locked.
+	// The lane was read before the project was locked, so it still seemed to exist.
 	test("an attempt leaves nothing if its webhook and event are deleted while its settlement waits", async () => {
 		using _ = patientLocks(60_000);
 		const storage = await node();

@@ -134,7 +134,7 @@ export function describeRetention(harness: StorageHarness): void {
 			expect(next!.seq).toBe(5);
 		});
 
-		// The log couldn't be read as long as it had an entry without an event, and a retry without one stayed forever.
+		// An entry without an event made the log unreadable, and a retry without one stayed forever.
 		test("an attempt that ends after its webhook and its event were deleted leaves nothing", async () => {
 			const project = await world.project();
 			const [webhook, other] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];

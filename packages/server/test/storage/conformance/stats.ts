@@ -140,7 +140,7 @@ export function describeStats(harness: StorageHarness): void {
 			).toBe(1);
 		});
 
-		// A clock that was far ahead for a moment emptied the statistics of the last two days.
+		// A clock that was briefly far ahead caused the last two days of statistics to be deleted.
 		test("minutes are kept for two days of the trusted time", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);

@@ -48,7 +48,7 @@ export function settleAttempts(
 	return "settled";
 }
 
-/** Retention may have deleted events of a webhook that was deleted while its attempts were in flight. */
+/** Leaves out what has lost its event: retention may delete the events of a deleted webhook's attempts in flight. */
 function withoutSwept({ database, tables }: MemoryNode, project: ProjectRow, settlement: Settlement): Settlement {
 	const isKept = ({ webhookId, seq }: { readonly webhookId: string; readonly seq: number }): boolean => {
 		const webhook = database.webhook(project.no, webhookId);

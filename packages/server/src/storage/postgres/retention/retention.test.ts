@@ -75,8 +75,8 @@ describe("retention of a busy day", () => {
 		expect(await days()).toHaveLength(before - 1);
 	});
 
-	// A pass failed at its first statement that needed room, so retention never made any.
-	test("it is dropped although the disk is full", async () => {
+	// A pass failed at its first statement that needed space, so retention never freed any.
+	test("it is dropped even if the disk is full", async () => {
 		await world.settle(await world.lease(project), {
 			attempts: [
 				world.attempt((await world.storage.loadLanes({ projectId: project })).lanes[0]!.webhookId, {

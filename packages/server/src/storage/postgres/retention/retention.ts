@@ -66,7 +66,7 @@ async function prepare(connections: Connections, cutoff: number, limit: number, 
 	return false;
 }
 
-/** Returns null on a full disk: the next pass tries again, and dropping a day in this one may make room. */
+/** Returns null if the disk is full: the next pass tries again, and dropping a day in this one may free space. */
 async function unlessDiskFull<T>(connections: Connections, work: (c: Session) => Promise<T>): Promise<T | null> {
 	try {
 		return await connections.transaction("people", work);
@@ -209,8 +209,9 @@ const DELETE_EVENTS = sql("DELETE FROM posthorn.events WHERE ctid = ANY ($1::tid
  * Events are in the order in which they were appended, so a pass ends at the first that is recent enough.
  *
  * Locks no project. Everything is read from one state of the database, and an event that is unneeded in one state
- * isn't needed later either: lanes only move forward, what a settle moves on it moves in one transaction, and a replay
- * needs an attempt in the log.
+ * isn't needed later either: lanes only move forward, a settle moves deliveries on in one transaction, and a replay needs
+ * an attempt in the log. The exception is an attempt in flight whose webhook was deleted: settling it updates the event, so
+ * this transaction fails and runs again.
  */
 export async function sweepEvents(
 	connections: Connections,
