@@ -99,6 +99,16 @@ export const STORAGE_POSTGRES = [
 			why: "An attempt that is logged already takes the whole commit with it, or is logged twice.",
 		},
 	]),
+	...of("server/src/storage/postgres/lanes/settle.ts", inPostgres("nodes"), [
+		{
+			name: "postgres-settle-reads-lanes-early",
+			find: "\tconst holding = c.rows<Held>(HOLD(waits), numberArray(given.map(({ projectNo }) => projectNo)));\n\tconst holdingLanes = holdLanes(c, given.flatMap(lanesOf), waits);\n\t// Sent after the locks: while they wait, webhooks may be deleted.\n\tconst deliveries = given.flatMap(deliveriesOf);\n\tconst lanes = readLanes(c, deliveries);\n",
+			replace:
+				"\tconst deliveries = given.flatMap(deliveriesOf);\n\tconst lanes = readLanes(c, deliveries);\n\tconst holding = c.rows<Held>(HOLD(waits), numberArray(given.map(({ projectNo }) => projectNo)));\n\tconst holdingLanes = holdLanes(c, given.flatMap(lanesOf), waits);\n",
+			only: "while its settlement waits",
+			why: "A webhook that is deleted while a settlement waits for its project still seems to have a lane.",
+		},
+	]),
 	...of("server/src/storage/postgres/lanes/swept-events.ts", POSTGRES, [
 		{
 			name: "postgres-settle-swept-event",
