@@ -168,6 +168,8 @@ export { expect };
 export async function choose(option: Locator): Promise<void> {
 	const { keyboard } = option.page();
 	await option.waitFor();
+	// The field looks for its current value in a timer, from which the arrow keys continue.
+	await option.page().evaluate("new Promise((resolve) => setTimeout(resolve, 0))");
 	const isCurrent = () => option.getAttribute("data-combobox-selected");
 	for (let left = await option.page().getByRole("option").count(); (await isCurrent()) === null; left--) {
 		expect(left, "options that the arrow key still has to pass").toBeGreaterThan(0);
