@@ -246,8 +246,8 @@ export const STORAGE_POSTGRES = [
 	...of("server/src/storage/postgres/retention/retention.ts", inPostgres("retention/retention"), [
 		{
 			name: "postgres-sweep-needs-room",
-			find: 'if (isStorageError(error) && error.code === "full") return null;',
-			replace: "",
+			find: 'if (!isStorageError(error) || error.code !== "full") throw error;',
+			replace: "if (error) throw error;",
 			why: "On a full disk, retention fails before it drops the day that would make room.",
 		},
 	]),

@@ -66,13 +66,14 @@ async function prepare(connections: Connections, cutoff: number, limit: number, 
 	return false;
 }
 
-/** Returns null if the disk is full: the next pass tries again, and dropping a day in this one may free space. */
+/** Warns and returns null if the disk is full: the next pass tries again, and dropping a day in this one may free space. */
 async function unlessDiskFull<T>(connections: Connections, work: (c: Session) => Promise<T>): Promise<T | null> {
 	try {
 		return await connections.transaction("people", work);
 	} catch (error) {
-		if (isStorageError(error) && error.code === "full") return null;
-		throw error;
+		if (!isStorageError(error) || error.code !== "full") throw error;
+		process.emitWarning(`Retention left some of its work to the next pass: ${error.message}`);
+		return null;
 	}
 }
 
