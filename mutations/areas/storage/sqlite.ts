@@ -16,6 +16,18 @@ export const STORAGE_SQLITE = [
 		],
 	),
 	...of(
+		"server/src/storage/sqlite/connection/checkpointer.ts",
+		["server/src/storage/sqlite/connection/checkpointer.test.ts"],
+		[
+			{
+				name: "sqlite-held-log-silent",
+				find: "process.emitWarning(heldWarning(left));",
+				replace: "heldWarning(left);",
+				why: "Another program's transaction makes the write-ahead log grow until the disk is full, and nothing says why.",
+			},
+		],
+	),
+	...of(
 		"server/src/storage/sqlite/connection/files.ts",
 		["server/src/storage/sqlite/files.test.ts"],
 		[

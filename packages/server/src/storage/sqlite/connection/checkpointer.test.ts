@@ -6,7 +6,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { until } from "../../../../../testkit/src/until.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { openSqliteStorage } from "../index.ts";
-import { checkpointBeside, LOG_BYTES, NEW_BYTES } from "./checkpointer.ts";
+import { checkpointBeside, HELD_BYTES, LOG_BYTES, NEW_BYTES } from "./checkpointer.ts";
 
 /** The size of a new file's pages, bytes. */
 const PAGE = 4_096;
@@ -94,6 +94,31 @@ test("a full disk stops nothing: checkpointing is retried later", () => {
 		end();
 		expect(vi.getTimerCount()).toBe(0);
 	} finally {
+		vi.useRealTimers();
+	}
+});
+
+// The log grew until the disk was full, and nothing said why.
+test("a log that another program's transaction holds is named, once for each time", () => {
+	vi.useFakeTimers();
+	const emit = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+	const sizes = { log: 0, pages: 0 };
+	const end = beside(sizes, vi.fn());
+	const warningsAt = (log: number) => {
+		sizes.log = log;
+		emit.mockClear();
+		vi.advanceTimersByTime(100);
+		return emit.mock.calls.map(([text]) => text);
+	};
+	try {
+		expect(warningsAt(HELD_BYTES / PAGE - 1)).toEqual([]);
+		expect(warningsAt(HELD_BYTES / PAGE)).toEqual([expect.stringContaining("has grown to 256 MB")]);
+		expect(warningsAt(HELD_BYTES / PAGE + 1)).toEqual([]);
+		expect(warningsAt(0)).toEqual([]);
+		expect(warningsAt(HELD_BYTES / PAGE)).toHaveLength(1);
+	} finally {
+		end();
+		emit.mockRestore();
 		vi.useRealTimers();
 	}
 });

@@ -8,6 +8,8 @@ export const LOG_BYTES = 28_672_000;
  * once, the longer commits wait for the disk.
  */
 export const NEW_BYTES = 8_192_000;
+/** Bytes that can't be moved from which on this warns: several times the log's limit. */
+export const HELD_BYTES = 256_000_000;
 /** How often to check, milliseconds. */
 const EVERY_MS = 50;
 /** Delay before a retry after an error, such as a full disk, milliseconds. */
@@ -31,12 +33,16 @@ export function checkpointBeside(db: DatabaseSync): () => void {
 	const size = db.prepare("SELECT page_count AS pages FROM pragma_page_count");
 	const bytes = pageBytes(db);
 	let movedSize = 0;
+	let isHeld = false;
 	const look = (): void => {
 		let waitMs = EVERY_MS;
 		try {
 			const { log, checkpointed } = state.get() as unknown as WalState;
 			const { pages } = size.get() as { pages: number };
-			const isMuch = (log - checkpointed) * bytes >= LOG_BYTES;
+			const left = (log - checkpointed) * bytes;
+			const isMuch = left >= LOG_BYTES;
+			if (left >= HELD_BYTES && !isHeld) process.emitWarning(heldWarning(left));
+			isHeld = left >= HELD_BYTES;
 			if (isMuch || (log > checkpointed && (pages - movedSize) * bytes >= NEW_BYTES)) {
 				db.exec("PRAGMA wal_checkpoint(PASSIVE)");
 				movedSize = pages;
@@ -50,3 +56,6 @@ export function checkpointBeside(db: DatabaseSync): () => void {
 	let timer = setTimeout(look, EVERY_MS);
 	return () => clearTimeout(timer);
 }
+
+const heldWarning = (bytes: number): string =>
+	`The write-ahead log has grown to ${Math.round(bytes / 1e6)} MB, and takes more of the disk with each write: another program has been reading the database for long. The log shrinks again once that program ends its transaction.`;
