@@ -33,7 +33,7 @@ export default defineConfig({
 		retry: 0,
 		sequence: { sequencer: LongestFirst },
 		// Long files mostly wait for processes, disks and clocks. More of them would slow down each other and the browser tests.
-		maxWorkers: Math.max(4, availableParallelism()),
+		maxWorkers: Math.max(3, availableParallelism()),
 		// Collecting garbage rarely, and by one thread, takes less processor time in total.
 		execArgv: ["--max-semi-space-size=32", "--no-parallel-scavenge"],
 		projects: [
